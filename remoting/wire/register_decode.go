@@ -1,0 +1,319 @@
+package wire
+
+import "strconv"
+
+// Limits of a registration, unless its decoder says otherwise. A Java NameServer has
+// none but the frame's 16 MiB, which hold some 65 000 topics.
+const (
+	DefaultMaxInflated = 64 << 20
+	DefaultMaxTopics   = 1 << 20
+	DefaultMaxMappings = 1 << 20
+)
+
+// RegisterDecoder reads the body of a registration (103) in one pass and hands out
+// topic after topic, without a table in between. Its zero value, with the two
+// callbacks set, is ready; it keeps scratch space, so reuse it on one connection but
+// not from two goroutines.
+//
+// What it takes is what the Java NameServer 5.5 takes, and beyond it: collections
+// that are null or missing are empty; a topic without a name and a mapping without a
+// broker are counted and left out; a zlib stream is known by its first bytes even if
+// the header does not announce it; and one from a 5.x broker may end before its
+// section of mappings. A body that is not an object is refused, as is a topic that is
+// null, and in a compressed body a number or filter type that cannot be read.
+type RegisterDecoder struct {
+	// Intern turns bytes into a string that is kept. The bytes are only lent.
+	// Nil means a plain copy.
+	Intern func(b []byte) string
+	// Topic gets each topic; what it points to, Attributes too, is lent until it
+	// returns. If a name comes twice, the later one counts.
+	Topic func(t *TopicConfig)
+	// Mapping gets each static topic's mapping with the name under which it stands;
+	// lent like a topic. Nil skips them.
+	Mapping func(topic string, m *TopicMapping)
+
+	// MaxInflated bounds the size of a compressed body's content, MaxTopics and
+	// MaxMappings the number of entries; 0 means the default.
+	MaxInflated, MaxTopics, MaxMappings int
+
+	topic   TopicConfig
+	mapping TopicMapping
+	scratch []byte
+	sum     RegisterSummary
+}
+
+// RegisterSummary is what a registration says besides its topics.
+type RegisterSummary struct {
+	DataVersion DataVersion
+	// FilterServers are the filter servers of the broker's address. HasFilterServers
+	// is false where the list is null: the one of before stays.
+	FilterServers    []string
+	HasFilterServers bool
+	// Topics and Mappings count what was handed out, Skipped what had no name.
+	Topics, Mappings, Skipped int
+	// Inflated is the size of a compressed body's content, 0 for a plain one.
+	Inflated int
+}
+
+// Decode reads a body that came with the given version and compressed field. now, in
+// milliseconds, stands for a data version's missing timestamp. No body at all is a
+// registration without topics and with a data version of zeros.
+//
+// An error, a *BodyError, may come after some of the topics were handed out: apply
+// nothing before Decode has returned. Besides what Intern and the callbacks keep, a
+// JSON body costs a few hundred bytes, a compressed one also zlib's 45 KiB and twice
+// its largest entry.
+func (d *RegisterDecoder) Decode(body []byte, v Version, compressed bool, now int64) (RegisterSummary, error) {
+	d.sum = RegisterSummary{}
+	if len(body) == 0 {
+		return d.sum, nil
+	}
+	v = v.Clamp()
+	var err error
+	switch {
+	case !v.SendsRegisterBody():
+		d.sum.DataVersion.Timestamp = now
+		err = d.decodeBare(body, now)
+	case compressed || isZlib(body):
+		err = d.decodeCompressed(body, v, now)
+	default:
+		d.sum.DataVersion.Timestamp = now
+		err = d.decodeJSON(body, now)
+	}
+	if err != nil {
+		return RegisterSummary{}, err
+	}
+	return d.sum, nil
+}
+
+func (d *RegisterDecoder) intern(b []byte) string {
+	if d.Intern == nil {
+		return string(b)
+	}
+	return d.Intern(b)
+}
+
+const registerBody = "register body"
+
+func (d *RegisterDecoder) decodeJSON(body []byte, now int64) error {
+	r := &cursor{b: body, bareNumbers: true, scratch: d.scratch}
+	d.sum.HasFilterServers = true // missing is an empty list, null is none
+	r.document(func(r *cursor) {
+		r.open('{')
+		for r.more('}') {
+			switch string(r.name()) {
+			case "filterServerList":
+				d.filterServers(r)
+			case "topicConfigSerializeWrapper":
+				d.wrapper(r, now)
+			default:
+				r.skip()
+			}
+		}
+	})
+	d.scratch = r.scratch
+	return r.bodyError(registerBody)
+}
+
+// decodeBare reads the body of a broker before 3.0.11, which is the inner object.
+func (d *RegisterDecoder) decodeBare(body []byte, now int64) error {
+	r := &cursor{b: body, bareNumbers: true, scratch: d.scratch}
+	r.document(func(r *cursor) { d.wrapper(r, now) })
+	d.scratch = r.scratch
+	return r.bodyError("topic table")
+}
+
+// wrapper reads the topic table with its data version and mappings.
+func (d *RegisterDecoder) wrapper(r *cursor, now int64) {
+	if r.absent() {
+		return
+	}
+	r.open('{')
+	for r.more('}') {
+		switch string(r.name()) {
+		case "dataVersion":
+			if !r.absent() {
+				d.sum.DataVersion = r.dataVersion(now)
+			}
+		case "topicConfigTable":
+			d.topics(r)
+		case "topicQueueMappingInfoMap":
+			d.mappings(r)
+		default:
+			r.skip()
+		}
+	}
+}
+
+func (d *RegisterDecoder) topics(r *cursor) {
+	if r.absent() {
+		return
+	}
+	r.open('{')
+	for r.more('}') {
+		r.name() // the name inside counts
+		d.readTopic(r)
+		if !r.bad() {
+			d.giveTopic(r)
+		}
+	}
+}
+
+// readTopic reads one configuration into d.topic.
+func (d *RegisterDecoder) readTopic(r *cursor) {
+	t := &d.topic
+	*t = TopicConfig{
+		ReadQueues: DefaultQueues, WriteQueues: DefaultQueues, Perm: DefaultPerm,
+		Attributes: t.Attributes[:0],
+	}
+	r.open('{')
+	for r.more('}') {
+		switch string(r.name()) {
+		case "topicName":
+			t.Name, _ = r.interned(d.intern)
+		case "readQueueNums":
+			t.ReadQueues = r.int32()
+		case "writeQueueNums":
+			t.WriteQueues = r.int32()
+		case "perm":
+			t.Perm = r.int32()
+		case "topicSysFlag":
+			t.SysFlag = r.int32()
+		case "order":
+			t.Order = r.boolean()
+		case "topicFilterType":
+			t.FilterType = r.filterType()
+		case "attributes":
+			t.Attributes = r.attributes(t.Attributes[:0], d.intern)
+		default:
+			r.skip()
+		}
+	}
+}
+
+func (d *RegisterDecoder) giveTopic(r *cursor) {
+	if d.topic.Name == "" {
+		d.sum.Skipped++
+		return
+	}
+	if d.sum.Topics++; d.sum.Topics > limit(d.MaxTopics, DefaultMaxTopics) {
+		r.overLimit("topics", d.sum.Topics-1)
+		return
+	}
+	d.Topic(&d.topic)
+}
+
+func (d *RegisterDecoder) mappings(r *cursor) {
+	if r.absent() {
+		return
+	}
+	if d.Mapping == nil {
+		r.skip()
+		return
+	}
+	r.open('{')
+	for r.more('}') {
+		name := r.nameText()
+		topic := ""
+		if !r.bad() {
+			topic = d.intern(name)
+		}
+		r.colon()
+		if r.null() {
+			d.sum.Skipped++
+			continue
+		}
+		r.mapping(&d.mapping, d.intern)
+		if !r.bad() {
+			d.giveMapping(r, topic)
+		}
+	}
+}
+
+func (d *RegisterDecoder) giveMapping(r *cursor, topic string) {
+	if d.mapping.Broker == "" || topic == "" {
+		d.sum.Skipped++
+		return
+	}
+	if d.sum.Mappings++; d.sum.Mappings > limit(d.MaxMappings, DefaultMaxMappings) {
+		r.overLimit("mappings", d.sum.Mappings-1)
+		return
+	}
+	d.Mapping(topic, &d.mapping)
+}
+
+func (d *RegisterDecoder) filterServers(r *cursor) {
+	d.sum.FilterServers, d.sum.HasFilterServers = nil, false
+	switch r.peek() {
+	case '[':
+		d.sum.HasFilterServers = true
+		d.sum.FilterServers = r.textList(nil, d.intern)
+	default:
+		r.skip() // Java takes anything else for null
+	}
+}
+
+// textList reads an array of texts; elements that are null are left out.
+func (r *cursor) textList(list []string, intern func([]byte) string) []string {
+	r.open('[')
+	for r.more(']') {
+		if s, ok := r.interned(intern); ok {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// filterType reads a filter type by its name or number; an unknown name passes.
+func (r *cursor) filterType() FilterType {
+	if r.null() {
+		return UnknownFilter
+	}
+	if text, ok := r.quoted(); ok {
+		t, _ := filterOf(text)
+		return t
+	}
+	n := r.int32()
+	if n < 0 || int(n) >= len(filterNames) {
+		r.fail("number of an unknown filter type")
+		return UnknownFilter
+	}
+	return FilterType(n)
+}
+
+// attributes reads an object of texts.
+func (r *cursor) attributes(list []Field, intern func([]byte) string) []Field {
+	if r.absent() {
+		return list
+	}
+	r.open('{')
+	for r.more('}') {
+		name := r.nameText()
+		var f Field
+		if !r.bad() {
+			f.Name = intern(name)
+		}
+		r.colon()
+		var ok bool
+		if f.Value, ok = r.interned(intern); ok {
+			list = append(list, f)
+		}
+		if len(list) > MaxFields {
+			r.fail("too many attributes")
+		}
+	}
+	return list
+}
+
+func limit(set, otherwise int) int {
+	if set > 0 {
+		return set
+	}
+	return otherwise
+}
+
+// overLimit fails because there are more than n of what is counted.
+func (r *cursor) overLimit(what string, n int) {
+	r.fail("more than " + strconv.Itoa(n) + " " + what)
+	r.err.Limit = true
+}
