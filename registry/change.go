@@ -1,0 +1,152 @@
+package registry
+
+import (
+	"strconv"
+	"time"
+)
+
+// Cause is why something changed: which face did what for whom.
+type Cause struct {
+	// Face is "remoting", "rest", "dashboard" or "server".
+	Face string
+	// Action is what was asked, such as "registerBroker"; a fixed set of words.
+	Action string
+	// Actor is a peer's address or a principal.
+	Actor string
+	// RequestID is the HTTP request's, empty elsewhere.
+	RequestID string
+}
+
+// Op is what happened to a thing.
+type Op uint8
+
+// What may happen.
+const (
+	OpCreated Op = iota
+	OpChanged
+	OpDeleted
+	OpExpired
+	OpDisconnected
+	OpRejected
+	OpOwnerChanged
+	OpWiped
+	OpRestored
+	OpDiverged
+	OpConverged
+	OpStarted
+	OpStopping
+)
+
+var opNames = [...]string{
+	"created", "changed", "deleted", "expired", "disconnected", "rejected", "ownerChanged",
+	"wiped", "restored", "diverged", "converged", "started", "stopping",
+}
+
+// String returns the word used on the wire, such as "ownerChanged".
+func (o Op) String() string { return opNames[o] }
+
+// Change is one transaction: everything it changed and why. It is immutable.
+type Change struct {
+	// Revision is the first that contains the change. A change that only reports,
+	// such as a refusal, has the revision it found and Step false; of changes with
+	// Step true no revision is missing and none comes twice.
+	Revision uint64
+	Step     bool
+	Time     time.Time
+	Cause    Cause
+
+	Members    []MemberChange
+	Topics     []TopicChange
+	Clusters   []ClusterChange
+	WritePerms []WritePermChange
+	KV         []KVChange
+	Config     []ConfigChange
+	Server     []ServerChange
+	// MinIDs are notices due to members of groups whose smallest id changed.
+	MinIDs []MinIDChange
+}
+
+// MemberChange is what happened to one member. Before is nil for a new one, After
+// for one that is gone; a rejected one has neither changed nor, if it is new, either.
+type MemberChange struct {
+	Op            Op
+	Broker        string
+	ID            int64
+	Before, After *MemberInfo
+	// Code and Detail say why a registration was rejected, or what is in conflict.
+	Code, Detail string
+}
+
+// TopicChange is what happened to one broker's part of one topic. Before means
+// nothing if it was created, After if it was deleted.
+type TopicChange struct {
+	Op            Op
+	Mapping       bool // the broker's part of a static topic changed
+	Topic, Broker string
+	Before, After QueueSpec
+}
+
+// ClusterChange is a cluster that came or went.
+type ClusterChange struct {
+	Op      Op
+	Cluster string
+}
+
+// WritePermChange is a broker's write permission wiped or restored.
+type WritePermChange struct {
+	Op     Op
+	Broker string
+	Topics int
+}
+
+// KVChange is one key set or removed.
+type KVChange struct {
+	Op             Op
+	Namespace, Key string
+	Before, After  string
+}
+
+// ConfigChange is one setting that was changed while running. Values of secret
+// settings never come here.
+type ConfigChange struct {
+	Key, Before, After string
+}
+
+// ServerChange is something about the process itself, such as its start.
+type ServerChange struct {
+	Op     Op
+	Detail string
+}
+
+// MinIDChange is a notice for the members of a group whose smallest id changed.
+type MinIDChange struct {
+	Broker       string
+	MinID        int64
+	MinAddr      string
+	OfflineAddr  string // the address that left, if one did
+	HAAddr       string // that of the newcomer, if one came and has one
+	NoticeToAddr []string
+}
+
+func (c *Change) empty() bool {
+	return len(c.Members)+len(c.Topics)+len(c.Clusters)+len(c.WritePerms)+len(c.KV)+len(c.Config)+len(c.Server)+len(c.MinIDs) == 0
+}
+
+// Size is the number of things changed.
+func (c *Change) Size() int {
+	return len(c.Members) + len(c.Topics) + len(c.Clusters) + len(c.WritePerms) + len(c.KV) + len(c.Config) + len(c.Server)
+}
+
+// bytes is a rough measure of what keeping the change costs: the size of its parts.
+func (c *Change) bytes() int {
+	n := 320 + 72*len(c.Topics) + 480*len(c.Members) + 64*(len(c.Clusters)+len(c.WritePerms)+len(c.Config)+len(c.Server))
+	for _, k := range c.KV {
+		n += 80 + len(k.Before) + len(k.After)
+	}
+	return n
+}
+
+// FormatRevision writes a revision of an epoch as "epoch.revision".
+func FormatRevision(epoch string, revision uint64) string {
+	return epoch + "." + strconv.FormatUint(revision, 10)
+}

@@ -1,0 +1,72 @@
+package registry
+
+// Heartbeat renews the lease of the member that registered as (cluster, addr) and
+// binds it to the connection over which the heartbeat came, which may be nil. It
+// reports whether there is such a member; it never makes one, changes no revision,
+// and takes no lock unless the connection is a new one.
+func (r *Registry) Heartbeat(cluster, addr string, h Holder) bool {
+	l := r.Snapshot().Live(cluster, addr)
+	return l != nil && r.renewed(l, h)
+}
+
+func (r *Registry) renewed(l *Live, h Holder) bool {
+	return l.lease.touch(r.now()) && (h == nil || l.lease.heldBy(h) || r.rebind(l, h))
+}
+
+// rebind makes h the holder of l's lease, unless the lease has ended meanwhile.
+func (r *Registry) rebind(l *Live, h Holder) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if cur := r.Snapshot().lives.get(l.k); cur == nil || cur.lease != l.lease {
+		return false
+	}
+	r.bind(l.k, l.lease, h)
+	return true
+}
+
+// Probe renews like Heartbeat and compares data versions. known tells whether there
+// is such a member, stored is its version, and changed whether the member should
+// register again: it is unknown, or has another version than v (nil: the sender has none).
+func (r *Registry) Probe(cluster, addr string, v *DataVersion, h Holder) (stored DataVersion, known, changed bool) {
+	l := r.Snapshot().Live(cluster, addr)
+	if l == nil || !r.renewed(l, h) {
+		return DataVersion{}, false, true
+	}
+	return l.Version, true, v == nil || *v != l.Version
+}
+
+// Renew is the heartbeat of a REST member, addressed by name and id. It fails with
+// NotFound for an unknown member, and with Conflict when the place is now held over
+// remoting (code "member-taken-over") or by another principal ("member-held-by-other")
+// unless any is set. changed compares v, which may be nil, as Probe does.
+func (r *Registry) Renew(name string, id int64, owner string, any bool, v *DataVersion) (l *Live, changed bool, err error) {
+	s := r.Snapshot()
+	l = s.Member(name, id)
+	if l == nil {
+		return nil, false, &Error{Kind: NotFound, Code: "member-not-found", Message: "no such member is registered"}
+	}
+	if l.Source == FromRemoting {
+		return nil, false, &Error{Kind: Conflict, Code: "member-taken-over",
+			Message: "the place is held by the broker at " + l.Addr + ", which registered over remoting"}
+	}
+	if l.Owner != owner && !any {
+		return nil, false, &Error{Kind: Conflict, Code: "member-held-by-other", Message: "the place is held by another principal"}
+	}
+	if !r.renewed(l, nil) {
+		return nil, false, &Error{Kind: NotFound, Code: "member-not-found", Message: "the member has just expired"}
+	}
+	return l, v != nil && *v != l.Version, nil
+}
+
+// Member returns the registration that holds the place (name, id), or nil.
+func (s *Snapshot) Member(name string, id int64) *Live {
+	g := s.groups.get(name)
+	if g == nil {
+		return nil
+	}
+	i, ok := g.at(id)
+	if !ok {
+		return nil
+	}
+	return s.LiveOf(g.Members[i])
+}

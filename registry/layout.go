@@ -1,0 +1,87 @@
+package registry
+
+import (
+	"slices"
+	"weak"
+)
+
+// layouts finds the one layout of a given content. It is the writer's alone.
+// Weak pointers let a layout go with the last topic that has it.
+type layouts struct {
+	bySum map[uint64][]weak.Pointer[layout]
+	// sweepAt is the size at which dead entries are next looked for: twice what
+	// was alive the last time, so the cost is spread over as many insertions.
+	sweepAt int
+}
+
+const minLayoutSweep = 1024
+
+// emptyLayout is that of a topic nobody serves; such a topic is never stored.
+var emptyLayout = &layout{}
+
+// step is a change of one broker's entry in a layout; gone means it is removed.
+type step struct {
+	from *layout
+	q    QueueData
+	gone bool
+}
+
+// after returns the layout that s leads to, remembering it in memo for the other
+// topics of the same transaction, which usually take the very same step.
+func (ls *layouts) after(s step, memo map[step]*layout) *layout {
+	if to, ok := memo[s]; ok {
+		return to
+	}
+	to := ls.intern(s)
+	memo[s] = to
+	return to
+}
+
+func (ls *layouts) intern(s step) *layout {
+	at, found := s.from.at(s.q.Broker)
+	sum := s.from.sum
+	if found {
+		sum -= hashQueue(s.from.queues[at])
+	}
+	if !s.gone {
+		sum += hashQueue(s.q)
+	}
+	queues := make([]QueueData, 0, len(s.from.queues)+1)
+	queues = append(queues, s.from.queues[:at]...)
+	if !s.gone {
+		queues = append(queues, s.q)
+	}
+	if found {
+		at++
+	}
+	queues = append(queues, s.from.queues[at:]...)
+	if len(queues) == 0 {
+		return emptyLayout
+	}
+	for _, w := range ls.bySum[sum] {
+		if l := w.Value(); l != nil && slices.Equal(l.queues, queues) {
+			return l
+		}
+	}
+	if len(ls.bySum) >= max(ls.sweepAt, minLayoutSweep) {
+		ls.sweep()
+	}
+	l := &layout{queues: queues, sum: sum}
+	if ls.bySum == nil {
+		ls.bySum = make(map[uint64][]weak.Pointer[layout])
+	}
+	ls.bySum[sum] = append(ls.bySum[sum], weak.Make(l))
+	return l
+}
+
+func (ls *layouts) sweep() {
+	for sum, ws := range ls.bySum {
+		ws = slices.DeleteFunc(ws, func(w weak.Pointer[layout]) bool { return w.Value() == nil })
+		if len(ws) == 0 {
+			delete(ls.bySum, sum)
+		} else {
+			ls.bySum[sum] = ws
+		}
+	}
+	ls.sweepAt = 2 * len(ls.bySum)
+}

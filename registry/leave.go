@@ -1,0 +1,192 @@
+package registry
+
+import (
+	"slices"
+	"time"
+)
+
+// Unregister takes out the member of that name and address, as a broker that stops
+// asks for, and reports whether there was one. The id only decides whether the
+// group's members are told: the peers trust the sender with it. A member that has
+// registered under the name from another address stays.
+func (r *Registry) Unregister(cluster, name, addr string, id int64, cause Cause) (removed bool, err error) {
+	switch "" {
+	case cluster:
+		return false, invalid("clusterName", "must be given")
+	case name:
+		return false, invalid("brokerName", "must be given")
+	case addr:
+		return false, invalid("brokerAddr", "must be given")
+	}
+	r.mu.Lock()
+	d := r.begin(cause)
+	l := d.next.Live(cluster, addr)
+	if l == nil || l.Name != name {
+		l = nil
+		// The cluster may have been relabelled since; the name and address decide.
+		if g := d.next.groups.get(name); g != nil {
+			if i := slices.IndexFunc(g.Members, func(m Member) bool { return m.Addr == addr }); i >= 0 {
+				l = d.next.LiveOf(g.Members[i])
+			}
+		}
+	}
+	if l == nil {
+		d.drop()
+		return false, nil
+	}
+	d.leave(l, OpDeleted, id)
+	d.commit()
+	return true, nil
+}
+
+// Release takes out everything that h still holds, because its connection is gone,
+// and returns how many members that were. Members that have meanwhile been heard of
+// over another connection are no longer h's and stay.
+func (r *Registry) Release(h Holder, cause Cause) int {
+	r.mu.Lock()
+	held := r.holders[h]
+	if len(held) == 0 {
+		r.mu.Unlock()
+		return 0
+	}
+	d := r.begin(cause)
+	n := 0
+	for _, key := range sortedKeys(held) {
+		if l := d.next.lives.get(key); l != nil && l.lease == held[key] {
+			d.leave(l, OpDisconnected, l.ID)
+			n++
+		}
+	}
+	delete(r.holders, h)
+	d.commit()
+	return n
+}
+
+// wakeGrace is how late a sweep may come before it is taken for a process that
+// slept: nobody could be heard of meanwhile, so nobody is expired by that sweep.
+const wakeGrace = 5 * time.Second
+
+// Swept tells what a sweep did.
+type Swept struct {
+	// Expired are the members that had been silent for longer than their timeout.
+	Expired []MemberInfo
+	// Late is set when the sweep itself came so late that it spared everybody
+	// until the next one.
+	Late time.Duration
+}
+
+// Sweep takes out the members that have been silent for longer than their timeout
+// and evicts the connections that hold nobody else. It is called every so often;
+// interval tells how often.
+func (r *Registry) Sweep(interval time.Duration, cause Cause) Swept {
+	now := r.now()
+	var out Swept
+	r.mu.Lock()
+	if late := now.Sub(r.swept) - interval; late > wakeGrace {
+		out.Late = late
+	}
+	r.swept = now
+	if out.Late > 0 {
+		r.mu.Unlock()
+		return out
+	}
+	var dead []*Live
+	for l := range r.Snapshot().lives.all() {
+		if l.lease.expire(now, l.Timeout) {
+			dead = append(dead, l)
+		}
+	}
+	if len(dead) == 0 {
+		r.mu.Unlock()
+		return out
+	}
+	slices.SortFunc(dead, func(a, b *Live) int {
+		if a.k < b.k {
+			return -1
+		}
+		return 1
+	})
+	d := r.begin(cause)
+	for _, l := range dead {
+		holder := l.lease.holder.Load()
+		d.leave(l, OpExpired, l.ID)
+		if holder != nil && len(r.holders[*holder]) == 0 {
+			d.evicted = append(d.evicted, eviction{*holder, "expired: not heard of for " + l.Timeout.String()})
+		}
+		out.Expired = append(out.Expired, l.MemberInfo)
+	}
+	d.commit()
+	return out
+}
+
+// LastSweep returns when Sweep last ran, or the start.
+func (r *Registry) LastSweep() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.swept
+}
+
+// leave takes a registration out, and its place in the group if it has one.
+func (d *draft) leave(l *Live, op Op, idSaid int64) {
+	placed := d.next.Placed(l)
+	if placed {
+		d.unplace(l, idSaid)
+	}
+	d.dropLive(l)
+	if placed {
+		d.next.livesRevision = d.revision()
+		d.change.Members = append(d.change.Members, MemberChange{Op: op, Broker: l.Name, ID: l.ID, Before: infoOf(l)})
+	}
+}
+
+// unplace takes l's place out of its group. What the group served goes with its last
+// member; a group that may act without its master becomes read-only when the master
+// is gone.
+func (d *draft) unplace(l *Live, idSaid int64) {
+	old := d.next.groups.get(l.Name)
+	i := old.place(l.Cluster, l.Addr)
+	if len(old.Members) == 1 {
+		d.dropGroup(old)
+		return
+	}
+	g := &Group{Name: old.Name, Zone: old.Zone, HasZone: old.HasZone, Acting: old.Acting}
+	g.Members = slices.Delete(slices.Clone(old.Members), i, i+1)
+	g.settleCluster(old.Cluster)
+	d.putGroup(old, g)
+	if g.Acting && !g.HasMaster() && g.Members[0].ID > 0 {
+		d.eachQueue(g.Name, func(_ *Listed, q QueueSpec) QueueSpec {
+			q.Perm &^= PermWrite
+			return q
+		})
+	}
+	if d.next.rules.NotifyMinBrokerIDChanged && g.Acting && idSaid == old.Members[0].ID {
+		n := MinIDChange{Broker: g.Name, MinID: g.Members[0].ID, MinAddr: g.Members[0].Addr, OfflineAddr: l.Addr}
+		for _, m := range g.Members {
+			n.NoticeToAddr = append(n.NoticeToAddr, m.Addr)
+		}
+		d.notice(n, g)
+	}
+}
+
+// eachQueue replaces the broker's part of each of its topics by what f makes of it.
+func (d *draft) eachQueue(broker string, f func(*Listed, QueueSpec) QueueSpec) (topics int) {
+	tab := d.next.tables.get(broker)
+	if tab == nil {
+		return 0
+	}
+	for l := range tab.topics.all() {
+		q := d.next.topics.get(l.Name).layout.find(broker)
+		d.setQueue(l, broker, f(l, q.QueueSpec))
+		topics++
+	}
+	return topics
+}
+
+func sortedKeys(m map[string]*lease) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

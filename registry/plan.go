@@ -1,0 +1,257 @@
+package registry
+
+import (
+	"slices"
+	"time"
+)
+
+// plan is what a registration will do to a given state, worked out without changing
+// anything. It holds as long as what it was made of is still the same.
+type plan struct {
+	was  basis
+	key  string // of the sender's registration, which is live
+	live *Live
+	// rival is the registration whose place the sender takes, elsewhere the sender's
+	// own under another broker name, which it leaves.
+	rival, elsewhere *Live
+	// displacedSelf: the sender was registered but had lost its place.
+	displacedSelf bool
+
+	refusal                  *Error
+	conflict, conflictDetail string
+
+	group    *Group // the group afterwards
+	counts   bool   // the sender's topics count
+	noWrite  bool   // it acts for a master: nothing is writable
+	set      []*Listed
+	gone     []string
+	total    int // topics of the statement
+	listing  *listing
+	mappings []*Mapping
+}
+
+// holds reports whether the plan would come out the same against s.
+func (p *plan) holds(s *Snapshot) bool {
+	name := p.group.Name
+	return p.was.rules == s.rules && p.was.group == s.groups.get(name) && p.was.table == s.tables.get(name) &&
+		p.live == s.lives.get(p.key) && p.elsewhere == nil && (p.rival == nil || p.rival == s.lives.get(p.rival.k))
+}
+
+// spec is what clients see of a topic that the sender listed.
+func (p *plan) spec(l *Listed) QueueSpec {
+	q := l.Config.QueueSpec
+	if p.noWrite {
+		q.Perm &^= PermWrite
+	}
+	return q
+}
+
+func (s *Snapshot) plan(reg *Registration, now time.Time) *plan {
+	p := &plan{
+		was: basis{group: s.groups.get(reg.Name), table: s.tables.get(reg.Name), rules: s.rules},
+		key: liveKey(reg.Cluster, reg.Addr),
+	}
+	p.live = s.lives.get(p.key)
+	p.place(s, reg)
+	if p.refusal = s.refuse(reg, p); p.refusal != nil {
+		return p
+	}
+	if p.group.Cluster != reg.Cluster {
+		p.conflict = "broker-in-other-cluster"
+		p.conflictDetail = "the name belongs to cluster " + p.group.Cluster
+	}
+	master := reg.ID == 0
+	acts := !master && reg.Acting != ActingUnsaid && p.group.smallest() == reg.ID
+	p.counts = reg.Topics != nil && (master || acts)
+	p.noWrite = acts && p.group.Acting
+	if reg.Topics != nil {
+		p.compare(s, reg, now)
+	} else if p.live != nil {
+		p.listing = p.live.listing
+		p.counts = p.live.counted
+	}
+	return p
+}
+
+// place works out the group after the registration: who stands where.
+func (p *plan) place(s *Snapshot, reg *Registration) {
+	old := p.was.group
+	g := &Group{Name: reg.Name, Cluster: reg.Cluster, Zone: reg.Zone, HasZone: reg.HasZone, Acting: reg.Acting == ActingOn}
+	m := Member{ID: reg.ID, Addr: reg.Addr, Cluster: reg.Cluster}
+	if p.live != nil && p.live.Name != reg.Name && s.Placed(p.live) {
+		p.elsewhere = p.live
+	}
+	p.displacedSelf = p.live != nil && p.elsewhere == nil && !s.Placed(p.live)
+	if old != nil {
+		if i := old.place(reg.Cluster, reg.Addr); i >= 0 {
+			m.Filters = old.Members[i].Filters
+		}
+		for _, o := range old.Members {
+			// An address stands once in its group, and an id has one address.
+			if o.Addr != reg.Addr && o.ID != reg.ID {
+				g.Members = append(g.Members, o)
+			}
+			if o.Addr != reg.Addr && o.ID == reg.ID {
+				p.rival = s.LiveOf(o)
+			}
+		}
+	}
+	if reg.HasFilters {
+		m.Filters = reg.Filters
+		if len(m.Filters) == 0 {
+			m.Filters = nil
+		}
+	}
+	g.Members = append(g.Members, m)
+	slices.SortFunc(g.Members, func(a, b Member) int {
+		if a.ID < b.ID {
+			return -1
+		}
+		return 1
+	})
+	if old != nil {
+		g.settleCluster(old.Cluster)
+		if g.equal(old) {
+			g = old
+		}
+	}
+	p.group = g
+}
+
+// settleCluster gives the group one owner: the cluster it had as long as a member
+// carries that label, else the label of its first member.
+func (g *Group) settleCluster(had string) {
+	g.Cluster = had
+	if !slices.ContainsFunc(g.Members, func(m Member) bool { return m.Cluster == had }) {
+		g.Cluster = g.Members[0].Cluster
+	}
+}
+
+// smallest returns the smallest id that may stand in for a master, or -1. Negative
+// ids belong to candidates without a role.
+func (g *Group) smallest() int64 {
+	for _, m := range g.Members {
+		if m.ID >= 0 {
+			return m.ID
+		}
+	}
+	return -1
+}
+
+// refuse returns why the registration may not be, or nil.
+func (s *Snapshot) refuse(reg *Registration, p *plan) *Error {
+	if reg.Source == FromREST {
+		if err := s.refuseREST(reg, p); err != nil {
+			return err
+		}
+	}
+	// Over remoting a REST member always gives way.
+	if r := p.rival; r != nil && r.Cluster == reg.Cluster && r.Version.State > reg.Version.State &&
+		(r.Source == FromRemoting || reg.Source == FromREST) {
+		return &Error{Kind: Conflict, Code: "stale-state-version",
+			Message: "the place is held by " + r.Addr + " with a higher state version"}
+	}
+	if reg.Source == FromRemoting && reg.Topics != nil && reg.Topics.Len() == 1 {
+		if g := p.was.group; g == nil || g.Addr(reg.ID) == "" {
+			return &Error{Kind: Conflict, Code: "single-topic",
+				Message: "a broker that is not registered yet may not begin with a single topic"}
+		}
+	}
+	return nil
+}
+
+// refuseREST applies the rules of ownership between REST members and others.
+func (s *Snapshot) refuseREST(reg *Registration, p *plan) *Error {
+	if p.elsewhere != nil {
+		return &Error{Kind: Conflict, Code: "address-in-use", Field: "brokerAddr",
+			Message: "the address belongs to broker " + p.elsewhere.Name}
+	}
+	if g := p.was.group; g != nil && g.Cluster != reg.Cluster &&
+		slices.ContainsFunc(g.Members, func(m Member) bool { return m.Addr != reg.Addr || m.ID != reg.ID }) {
+		return &Error{Kind: Conflict, Code: "broker-in-other-cluster", Field: "clusterName",
+			Message: "the broker name belongs to cluster " + g.Cluster}
+	}
+	if reg.Takeover {
+		return nil
+	}
+	for _, holder := range []*Live{p.live, p.rival} {
+		switch {
+		case holder == nil || holder == p.live && p.displacedSelf:
+		case holder.Source == FromRemoting:
+			return &Error{Kind: Conflict, Code: "member-held-by-remoting",
+				Message: "the place is held by the broker at " + holder.Addr + ", which registered over remoting"}
+		case holder.Owner != reg.Owner:
+			return &Error{Kind: Conflict, Code: "member-held-by-other", Message: "the place is held by another principal"}
+		}
+	}
+	return nil
+}
+
+// compare works out what the statement changes. A topic is taken over if the sender
+// is new in its place, speaks of another data version, says something else of the
+// topic than it last did, or is missing from the topic. So an unchanged repeat moves
+// nothing and undoes no wipe, and what has changed is applied whatever its version.
+func (p *plan) compare(s *Snapshot, reg *Registration, now time.Time) {
+	topics, same := reg.Topics.list()
+	p.total = len(topics)
+	first := p.was.group == nil || p.was.group.Addr(reg.ID) == ""
+	again := !first && p.live != nil && p.live.listing != nil && p.live.Version == reg.Version
+	same = same && again && reg.Topics.was == p.live.listing
+	switch {
+	case same:
+		p.listing = p.live.listing
+	case again:
+		p.listing = p.live.listing.merge(topics)
+	default:
+		p.listing = &listing{topics: topics, since: now}
+	}
+	if !p.counts {
+		return
+	}
+	p.mappings = reg.Mappings
+	if same && p.live.counted && p.live.settled == (basis{group: p.group, table: p.was.table, rules: s.rules}) {
+		return
+	}
+	var listed map[string]*Listed
+	if again && !same {
+		listed = p.live.listing.byName()
+	}
+	present := 0
+	for _, l := range topics {
+		t := s.topics.get(l.Name)
+		var q *QueueData
+		if t != nil {
+			q = t.layout.find(reg.Name)
+		}
+		if q != nil {
+			present++
+			if again && (same || listed[l.Name] != nil && listed[l.Name].Config == l.Config) {
+				continue
+			}
+			if q.QueueSpec == p.spec(l) && p.was.table.topics.get(l.Name).Config == l.Config {
+				continue
+			}
+		}
+		p.set = append(p.set, l)
+	}
+	full := reg.Replace || s.rules.DeleteTopicWithBrokerRegistration && len(reg.Mappings) == 0
+	if full && p.was.table != nil && p.was.table.topics.len() > present {
+		named := make(map[string]struct{}, len(topics))
+		for _, l := range topics {
+			named[l.Name] = struct{}{}
+		}
+		for l := range p.was.table.topics.all() {
+			if _, ok := named[l.Name]; !ok {
+				p.gone = append(p.gone, l.Name)
+			}
+		}
+	}
+}
+
+func (s *listing) byName() map[string]*Listed {
+	m := make(map[string]*Listed, len(s.topics))
+	for _, l := range s.topics {
+		m[l.Name] = l
+	}
+	return m
+}

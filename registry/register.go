@@ -1,0 +1,287 @@
+package registry
+
+import (
+	"slices"
+	"time"
+)
+
+// DefaultTimeout is how long a broker lives that names no timeout of its own: four
+// of its registrations, which come every 30 s.
+const DefaultTimeout = 120 * time.Second
+
+// Registration is what a broker says of itself.
+type Registration struct {
+	MemberInfo
+	// Topics is nil for a registration that leaves the topics alone.
+	Topics *Statement
+	// Replace makes Topics a full statement: what it does not name leaves the
+	// broker. Otherwise that is up to DeleteTopicWithBrokerRegistration.
+	Replace bool
+	// Mappings are the broker's parts of static topics.
+	Mappings []*Mapping
+	// Filters are the broker's filter servers; without HasFilters the old ones stay.
+	Filters    []string
+	HasFilters bool
+	// Print identifies the registration's bytes for [Registry.Reaffirm].
+	Print Fingerprint
+	// Takeover lets a REST member take a place that somebody else holds.
+	Takeover bool
+}
+
+// Registered tells what a registration did and what its sender is to know.
+type Registered struct {
+	// Created tells a member that was not placed before, Changed whether anything
+	// visible changed. Revision is one that contains the registration.
+	Created, Changed bool
+	Revision         uint64
+	// MasterAddr and MasterHAAddr are the live master's, for slaves only.
+	MasterAddr, MasterHAAddr string
+	// Order is the order configuration, if the rules hand it out and there is one.
+	Order KV
+	// HasOrder tells an empty order namespace from none.
+	HasOrder bool
+	// TopicsIgnored tells that topics were sent that do not count: those of a slave
+	// that does not stand in for the master.
+	TopicsIgnored bool
+	// NewTopics, ChangedTopics, RemovedTopics and SameTopics count the broker's topics.
+	NewTopics, ChangedTopics, RemovedTopics, SameTopics int
+	// Live is the registration as it now stands.
+	Live *Live
+}
+
+// Register applies a broker's registration as one change, or refuses it and leaves
+// no trace but a report. The refusals are Invalid for a missing name, cluster or
+// address; Conflict with code "stale-state-version" when the place is held by a live
+// broker with a higher state; Conflict with code "single-topic" for an unknown broker
+// over remoting that lists exactly one topic, which would hide its full registration;
+// and for REST members the conflicts of ownership. h is nil for a member without a
+// connection.
+func (r *Registry) Register(reg Registration, h Holder, cause Cause) (Registered, error) {
+	if err := reg.MemberInfo.check(); err != nil {
+		return Registered{}, err
+	}
+	// The comparison, which takes long for a long list, is made without the lock.
+	// What it was made of is compared by identity once the lock is held.
+	s := r.Snapshot()
+	p := s.plan(&reg, r.now())
+	r.mu.Lock()
+	if cur := r.Snapshot(); cur != s && !p.holds(cur) {
+		p = cur.plan(&reg, r.now())
+	}
+	if p.refusal != nil {
+		r.mu.Unlock()
+		r.Report(Change{Cause: cause, Members: []MemberChange{{
+			Op: OpRejected, Broker: reg.Name, ID: reg.ID, After: &reg.MemberInfo, Code: p.refusal.Code, Detail: p.refusal.Message,
+		}}})
+		return Registered{}, p.refusal
+	}
+	d := r.begin(cause)
+	res := d.register(&reg, p, h)
+	changed := !d.change.empty()
+	d.commit()
+	res.Changed = changed
+	if changed {
+		res.Revision = d.next.Revision
+	} else {
+		res.Revision = r.Snapshot().Revision
+	}
+	d.next.answer(&res)
+	return res, nil
+}
+
+// Reaffirm recognises a registration that the same address has made before with
+// exactly these bytes, and that would do nothing now because nothing it depends on
+// has changed since. It renews the lease, binds it to h, and answers as Register
+// would. ok is false if the registration has to be decoded and registered.
+func (r *Registry) Reaffirm(cluster, addr string, print Fingerprint, h Holder) (res Registered, ok bool) {
+	s := r.Snapshot()
+	l := s.Live(cluster, addr)
+	if l == nil || print == (Fingerprint{}) || l.print != print || !s.settled(l) || !l.lease.touch(r.now()) {
+		return res, false
+	}
+	if h != nil && !l.lease.heldBy(h) && !r.rebind(l, h) {
+		return res, false
+	}
+	res = Registered{Revision: s.Revision, Live: l}
+	if l.counted {
+		res.SameTopics = len(l.listing.topics)
+	}
+	s.answer(&res)
+	return res, true
+}
+
+// settled reports whether nothing that decides about l's registration has changed
+// since it was last compared.
+func (s *Snapshot) settled(l *Live) bool {
+	b := l.settled
+	return b.rules == s.rules && b.group == s.groups.get(l.Name) && (!l.counted || b.table == s.tables.get(l.Name))
+}
+
+// answer fills in what the sender of a registration is to know of others.
+func (s *Snapshot) answer(res *Registered) {
+	l := res.Live
+	if s.rules.ReturnOrderTopicConfigToBroker {
+		if m, err := s.KVNamespace(OrderNamespace); err == nil {
+			res.HasOrder = true
+			res.Order = KV{OrderNamespace: make(map[string]string, len(m))}
+			for k, e := range m {
+				res.Order[OrderNamespace][k] = e.Value
+			}
+		}
+	}
+	g := s.groups.get(l.Name)
+	if l.ID == 0 || g == nil {
+		return
+	}
+	if addr := g.Addr(0); addr != "" {
+		if m := s.Live(l.Cluster, addr); m != nil {
+			res.MasterAddr, res.MasterHAAddr = addr, m.HAAddr
+		}
+	}
+}
+
+func (m *MemberInfo) check() error {
+	switch "" {
+	case m.Cluster:
+		return invalid("clusterName", "must be given")
+	case m.Name:
+		return invalid("brokerName", "must be given")
+	case m.Addr:
+		return invalid("brokerAddr", "must be given")
+	}
+	return nil
+}
+
+// register carries out a plan that holds.
+func (d *draft) register(reg *Registration, p *plan, h Holder) Registered {
+	now := d.reg.now()
+	if p.elsewhere != nil {
+		d.unplace(p.elsewhere, p.elsewhere.ID)
+		d.change.Members = append(d.change.Members, MemberChange{
+			Op: OpDeleted, Broker: p.elsewhere.Name, ID: p.elsewhere.ID, Before: infoOf(p.elsewhere),
+			Code: "address-moved", Detail: "its address registered as " + reg.Name,
+		})
+	}
+	if p.group != p.was.group {
+		d.putGroup(p.was.group, p.group)
+	}
+	res := Registered{TopicsIgnored: reg.Topics != nil && reg.Topics.Len() > 0 && !p.counts}
+	d.change.Topics = slices.Grow(d.change.Topics, len(p.set)+len(p.gone))
+	for _, l := range p.set {
+		isNew := d.next.tables.get(reg.Name) == nil || d.next.tables.get(reg.Name).topics.get(l.Name) == nil
+		switch changed := d.setQueue(l, reg.Name, p.spec(l)); {
+		case changed && isNew:
+			res.NewTopics++
+		case changed:
+			res.ChangedTopics++
+		}
+	}
+	for _, name := range p.gone {
+		d.dropQueue(name, reg.Name)
+	}
+	res.RemovedTopics = len(p.gone)
+	if p.counts {
+		res.SameTopics = p.total - res.NewTopics - res.ChangedTopics
+	}
+	for _, m := range p.mappings {
+		d.setMapping(m)
+	}
+	d.settleWipe(reg.Name)
+	res.Created = p.live == nil || p.displacedSelf
+	res.Live = d.renew(reg, p, h, now)
+	d.noticeNewcomer(reg, p)
+	return res
+}
+
+// renew stores the member's new registration, or the one it has if nothing differs,
+// and reports what changed about the member.
+func (d *draft) renew(reg *Registration, p *plan, h Holder, now time.Time) *Live {
+	l := &Live{MemberInfo: reg.MemberInfo, Registered: now, Revision: d.revision(), listing: p.listing, print: reg.Print,
+		k: liveKey(reg.Cluster, reg.Addr)}
+	l.h = hashString(l.k)
+	l.counted = p.counts
+	ch := MemberChange{Op: OpCreated, Broker: reg.Name, ID: reg.ID, After: infoOf(l), Code: p.conflict, Detail: p.conflictDetail}
+	if old := p.live; old != nil {
+		l.lease, l.Registered = old.lease, old.Registered
+		ch.Before = infoOf(old)
+		switch {
+		case p.displacedSelf || p.elsewhere != nil:
+			ch.Before = nil
+		case old.Source != l.Source || old.Owner != l.Owner:
+			ch.Op = OpOwnerChanged
+		default:
+			ch.Op = OpChanged
+		}
+		if old.MemberInfo == l.MemberInfo {
+			l.Revision = old.Revision
+		}
+		l.lease.touch(now)
+	} else {
+		l.lease = &lease{start: d.reg.started}
+		l.lease.seen.Store(int64(now.Sub(d.reg.started)))
+	}
+	l.settled = basis{group: d.next.groups.get(reg.Name), table: d.next.tables.get(reg.Name), rules: d.next.rules}
+	if p.rival != nil {
+		d.replaced(p, &ch)
+	}
+	if ch.Before == nil || *ch.Before != l.MemberInfo {
+		d.change.Members = append(d.change.Members, ch)
+		d.next.livesRevision = d.revision()
+	}
+	d.putLive(l, h)
+	return l
+}
+
+// replaced makes ch tell that the member took the place of another address, and
+// reports that it left its own old place, if it had one.
+func (d *draft) replaced(p *plan, ch *MemberChange) {
+	if ch.Before != nil && ch.Before.ID != ch.ID {
+		d.change.Members = append(d.change.Members, MemberChange{Op: OpDeleted, Broker: ch.Broker, ID: ch.Before.ID, Before: ch.Before})
+	}
+	ch.Op, ch.Before = OpChanged, infoOf(p.rival)
+	if ch.Before.Source != ch.After.Source || ch.Before.Owner != ch.After.Owner {
+		ch.Op = OpOwnerChanged
+	}
+}
+
+// noticeNewcomer notes the notice due to the group's members when the registration
+// brought a smaller id. The first member of a group only counts if its id is
+// negative: that is how the peers see it.
+func (d *draft) noticeNewcomer(reg *Registration, p *plan) {
+	if !d.next.rules.NotifyMinBrokerIDChanged {
+		return
+	}
+	var before int64
+	if g := p.was.group; g != nil {
+		before = g.Members[0].ID
+	}
+	if reg.ID >= before {
+		return
+	}
+	first := p.group.Members[0]
+	n := MinIDChange{Broker: reg.Name, MinID: first.ID, MinAddr: first.Addr, HAAddr: reg.HAAddr}
+	for _, m := range p.group.Members {
+		if m.ID != first.ID || len(p.group.Members) == 1 {
+			n.NoticeToAddr = append(n.NoticeToAddr, m.Addr)
+		}
+	}
+	d.notice(n, p.group)
+}
+
+// notice adds a notice, without the members that have no broker to hear it.
+func (d *draft) notice(n MinIDChange, g *Group) {
+	n.NoticeToAddr = slices.DeleteFunc(n.NoticeToAddr, func(addr string) bool {
+		i := slices.IndexFunc(g.Members, func(m Member) bool { return m.Addr == addr })
+		l := d.next.LiveOf(g.Members[i])
+		return l != nil && l.Source == FromREST
+	})
+	if len(n.NoticeToAddr) > 0 {
+		d.change.MinIDs = append(d.change.MinIDs, n)
+	}
+}
+
+// infoOf returns a copy of a registration's plain data that keeps nothing else alive.
+func infoOf(l *Live) *MemberInfo {
+	i := l.MemberInfo
+	return &i
+}

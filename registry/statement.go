@@ -1,0 +1,114 @@
+package registry
+
+// Statement is the topics of one registration, in the order of its body. It is
+// filled by Add outside any lock and handed to Register once. Brokers list their
+// topics in the same order every time, so a statement is compared with the broker's
+// previous one entry by entry and shares with it what is equal.
+type Statement struct {
+	snap   *Snapshot
+	was    *listing // the broker's previous statement, whose topics are prev
+	prev   []*Listed
+	at     int       // entries of prev that matched by name so far
+	topics []*Listed // nil while every entry has been equal to prev
+	broken bool      // the names no longer follow prev
+}
+
+// NewStatement returns an empty statement of the broker that registers as (cluster, addr).
+func (s *Snapshot) NewStatement(cluster, addr string) *Statement {
+	st := &Statement{snap: s}
+	if l := s.Live(cluster, addr); l != nil && l.listing != nil {
+		st.was, st.prev = l.listing, l.listing.topics
+	}
+	return st
+}
+
+// Add appends a topic. The name is copied if it is new. If a name comes twice the
+// later one counts.
+func (st *Statement) Add(name []byte, c TopicConfig) {
+	if !st.broken && st.at < len(st.prev) {
+		if p := st.prev[st.at]; p.Name == string(name) {
+			if p.Config == c {
+				if st.topics != nil {
+					st.topics = append(st.topics, p)
+				}
+			} else {
+				st.part(len(st.prev))
+				st.topics = append(st.topics, st.share(name, c))
+			}
+			st.at++
+			return
+		}
+	}
+	st.part(0)
+	st.broken = true
+	st.topics = append(st.topics, st.share(name, c))
+}
+
+// part begins a list of its own with what has been equal so far.
+func (st *Statement) part(room int) {
+	if st.topics == nil {
+		st.topics = append(make([]*Listed, 0, max(room, st.at+1)), st.prev[:st.at]...)
+	}
+}
+
+// share finds a value that another broker listed, or makes a new one.
+func (st *Statement) share(name []byte, c TopicConfig) *Listed {
+	t := st.snap.topics.getBytes(name)
+	if t == nil {
+		return &Listed{Name: string(name), Config: c, h: hashBytes(name)}
+	}
+	for _, l := range t.listed {
+		if l.Config == c {
+			return l
+		}
+	}
+	return &Listed{Name: t.Name, Config: c, h: t.h}
+}
+
+// Len returns the number of topics added, counting a repeated name each time.
+func (st *Statement) Len() int {
+	if st.topics == nil {
+		return st.at
+	}
+	return len(st.topics)
+}
+
+// list returns the topics, each name once, and whether they are exactly those of was.
+func (st *Statement) list() (topics []*Listed, same bool) {
+	if st.topics == nil {
+		if st.at == len(st.prev) {
+			return st.prev, st.was != nil
+		}
+		return st.prev[:st.at:st.at], false
+	}
+	if !st.broken {
+		return st.topics, false // prev's names, which are distinct
+	}
+	at := make(map[string]int, len(st.topics))
+	out := st.topics[:0:0]
+	for _, l := range st.topics {
+		if i, twice := at[l.Name]; twice {
+			out[i] = l
+			continue
+		}
+		at[l.Name] = len(out)
+		out = append(out, l)
+	}
+	return out, false
+}
+
+// merge returns the listing after further topics were named under the same data
+// version, as brokers do that register in several parts.
+func (s *listing) merge(topics []*Listed) *listing {
+	named := make(map[string]struct{}, len(topics))
+	for _, l := range topics {
+		named[l.Name] = struct{}{}
+	}
+	out := append(make([]*Listed, 0, max(len(topics), len(s.topics))), topics...)
+	for _, l := range s.topics {
+		if _, again := named[l.Name]; !again {
+			out = append(out, l)
+		}
+	}
+	return &listing{topics: out, since: s.since}
+}
