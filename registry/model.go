@@ -106,11 +106,14 @@ type QueueData struct {
 
 // Mapping is one broker's part of a static topic: which logical queues it carries.
 type Mapping struct {
-	Topic       string
+	// Topic is the one the mapping stands under. Said is what it says itself, which
+	// is the same or "".
+	Topic, Said string
 	Broker      string
 	TotalQueues int32
 	Epoch       int64
 	Scope       string
+	HasScope    bool
 	Dirty       bool
 	// CurrIDs maps logical queue ids to the broker's own, sorted by the former.
 	CurrIDs []QueueID
@@ -121,7 +124,7 @@ type Mapping struct {
 type QueueID struct{ Logical, Physical int32 }
 
 func (m *Mapping) equal(o *Mapping) bool {
-	return m.Topic == o.Topic && m.Broker == o.Broker && m.TotalQueues == o.TotalQueues && m.Epoch == o.Epoch &&
+	return m.Topic == o.Topic && m.Said == o.Said && m.HasScope == o.HasScope && m.Broker == o.Broker && m.TotalQueues == o.TotalQueues && m.Epoch == o.Epoch &&
 		m.Scope == o.Scope && m.Dirty == o.Dirty && slices.Equal(m.CurrIDs, o.CurrIDs)
 }
 
