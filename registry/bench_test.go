@@ -9,9 +9,9 @@ import (
 func BenchmarkRegister(b *testing.B) {
 	for _, n := range []int{2000, 50000} {
 		r := New(Options{})
-		names := make([][]byte, n)
+		names := make([]string, n)
 		for i := range names {
-			names[i] = fmt.Appendf(nil, "Topic-number-%d", i)
+			names[i] = fmt.Sprintf("Topic-number-%d", i)
 		}
 		reg := func(addr, name string, v int64, q int32) Registered {
 			s := r.Snapshot()
@@ -64,7 +64,7 @@ func BenchmarkRegister(b *testing.B) {
 			i := 0
 			for b.Loop() {
 				i = (i + 7919) % n
-				if _, err := r.Snapshot().Route(names[i]); err != nil {
+				if _, err := r.Snapshot().Route([]byte(names[i])); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -22,11 +22,22 @@ func (s *Snapshot) NewStatement(cluster, addr string) *Statement {
 	return st
 }
 
-// Add appends a topic. The name is copied if it is new. If a name comes twice the
-// later one counts.
-func (st *Statement) Add(name []byte, c TopicConfig) {
+// Intern returns b as a string that costs nothing if it is the name of the topic that
+// is expected next, or of any that is known.
+func (st *Statement) Intern(b []byte) string {
+	if !st.broken && st.at < len(st.prev) && st.prev[st.at].Name == string(b) {
+		return st.prev[st.at].Name
+	}
+	if t := st.snap.topics.getBytes(b); t != nil {
+		return t.Name
+	}
+	return string(b)
+}
+
+// Add appends a topic. If a name comes twice the later one counts.
+func (st *Statement) Add(name string, c TopicConfig) {
 	if !st.broken && st.at < len(st.prev) {
-		if p := st.prev[st.at]; p.Name == string(name) {
+		if p := st.prev[st.at]; p.Name == name {
 			if p.Config == c {
 				if st.topics != nil {
 					st.topics = append(st.topics, p)
@@ -52,10 +63,10 @@ func (st *Statement) part(room int) {
 }
 
 // share finds a value that another broker listed, or makes a new one.
-func (st *Statement) share(name []byte, c TopicConfig) *Listed {
-	t := st.snap.topics.getBytes(name)
+func (st *Statement) share(name string, c TopicConfig) *Listed {
+	t := st.snap.topics.get(name)
 	if t == nil {
-		return &Listed{Name: string(name), Config: c, h: hashBytes(name)}
+		return &Listed{Name: name, Config: c, h: hashString(name)}
 	}
 	for _, l := range t.listed {
 		if l.Config == c {

@@ -1,0 +1,89 @@
+package remoting
+
+import (
+	"strings"
+	"sync"
+
+	"fingerpost/remoting/wire"
+)
+
+const (
+	// smallBuffer holds some hundred route requests, or the answers to a few.
+	smallBuffer = 16 << 10
+	// flushAt is how much is answered before it is written although more requests
+	// are waiting.
+	flushAt = 128 << 10
+	// directBody is the size from which a body is written from where it is
+	// remembered instead of being copied.
+	directBody = 64 << 10
+)
+
+// buffer is a growing slice of bytes that goes back to its pool when a connection
+// has nothing to do, so that a silent connection has none.
+type buffer struct{ b []byte }
+
+var smallBuffers = sync.Pool{New: func() any { return &buffer{b: make([]byte, 0, smallBuffer)} }}
+
+// largeBuffers keeps the buffers of large frames for the next one, until the next
+// garbage collection or two.
+var largeBuffers = sync.Pool{}
+
+func newBuffer() *buffer { return smallBuffers.Get().(*buffer) }
+
+// free gives the buffer back. It must not be used any more.
+func (b *buffer) free() {
+	b.b = b.b[:0]
+	switch c := cap(b.b); {
+	case c == smallBuffer:
+		smallBuffers.Put(b)
+	case c <= 2*flushAt:
+		// Grown by answers: the next connection grows its own.
+	default:
+		largeBuffers.Put(b)
+	}
+}
+
+// reserve makes room for n bytes in all.
+func (b *buffer) reserve(n int) {
+	if n <= cap(b.b) {
+		return
+	}
+	if n > 2*flushAt {
+		if l, ok := largeBuffers.Get().(*buffer); ok {
+			if cap(l.b) >= n {
+				b.b, l.b = append(l.b[:0], b.b...), nil
+				return
+			}
+		}
+	}
+	grown := make([]byte, len(b.b), n)
+	copy(grown, b.b)
+	b.b = grown
+}
+
+func (b *buffer) appendMiss(t *template, opaque int32, topic []byte) {
+	if t.binary {
+		// The binary form has the remark's length before it.
+		b.b = t.appendTo(b.b, opaque, remarkNoRoute, string(topic), remarkNoRouteHelp, nil)
+		return
+	}
+	b.b = t.appendMiss(b.b, opaque, topic)
+}
+
+// appendMiss is appendTo for a topic that is not a string yet, in the JSON form.
+func (t *template) appendMiss(dst []byte, opaque int32, topic []byte) []byte {
+	start := len(dst)
+	dst = t.appendTo(dst, opaque, remarkNoRoute, "", escapedNoRouteHelp, nil)
+	// The topic goes in front of the help: make room and move the end.
+	end := len(escapedNoRouteHelp) + len(t.tail)
+	at := len(dst) - end
+	dst = append(dst, topic...)
+	copy(dst[at+len(topic):], dst[at:at+end])
+	copy(dst[at:], topic)
+	size := len(dst) - start
+	putLengths(dst[start:], size, size-8)
+	return dst
+}
+
+// escapedNoRouteHelp is the end of the remark as it stands in a JSON text.
+var escapedNoRouteHelp = strings.Trim(string(wire.AppendString(nil, remarkNoRouteHelp)), `"`)

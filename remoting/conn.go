@@ -1,0 +1,315 @@
+package remoting
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime/debug"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"fingerpost/registry"
+	"fingerpost/remoting/wire"
+)
+
+// conn is one connection. Its fields belong to the goroutine that runs serve, except
+// where it says otherwise. It is the registry's Holder for what registers over it.
+type conn struct {
+	srv *Server
+	id  uint64
+	// base is the connection as accepted; anybody may close it or set deadlines. nc is
+	// what is read and written: base or TLS over it. raw is base's descriptor where
+	// reading can wait without a buffer, nil over TLS and on systems that cannot.
+	base net.Conn
+	nc   net.Conn
+	raw  syscall.RawConn
+	peer string // the address in logs and events: the carried one behind a balancer
+
+	in   *buffer // bytes that have come and not been served, nil while there are none
+	from int     // where they begin
+	need int     // the size of the frame they begin, if that is known
+	out  *buffer // answers not yet written
+
+	route   wire.RouteRequest
+	cmd     wire.Command
+	decoder wire.RegisterDecoder
+
+	lastRead   time.Time // when bytes last came
+	deadlineAt time.Time // the read deadline that is set
+	writeUntil time.Time // the write deadline that is set
+	granted    int64     // bytes taken from the budget for large requests
+	readOnce   func(fd uintptr) bool
+	readN      int
+	readErr    error
+
+	// What has been served since the last flush, and the last code.
+	batch struct{ hits, misses, requests uint64 }
+	last  int32
+	noted bool // the peer's language and version are known
+
+	// What others may read at any time.
+	since     time.Time
+	shown     atomic.Pointer[string] // peer
+	encrypted atomic.Bool
+	broker    atomic.Bool
+	admin     atomic.Bool
+	language  atomic.Uint32
+	version   atomic.Int32
+	lastCode  atomic.Int32
+	requests  atomic.Uint64
+	lastUsed  atomic.Int64 // unix milliseconds
+	closed    atomic.Bool  // closed by us, for a reason that has been logged
+}
+
+// Evict closes the connection: what it held has been silent for too long.
+func (c *conn) Evict(reason string) {
+	c.srv.Log.Info("a connection is closed because its broker "+reason, "peer", *c.shown.Load())
+	c.closed.Store(true)
+	c.base.Close()
+}
+
+func (c *conn) cause(action string) registry.Cause {
+	return registry.Cause{Face: "remoting", Action: action, Actor: c.peer}
+}
+
+// serve runs the conversation until it ends.
+func (c *conn) serve() {
+	defer c.end()
+	err := c.open()
+	for err == nil {
+		if err = c.fill(); err == nil {
+			err = c.drain()
+		}
+	}
+	if !c.closed.Load() {
+		c.explain(err)
+	}
+}
+
+func (c *conn) end() {
+	if p := recover(); p != nil {
+		c.srv.Stats.Panics.Add(1)
+		c.srv.Log.Error("a connection ended in a panic", "peer", c.peer, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	}
+	c.nc.Close()
+	c.release()
+	for _, b := range []*buffer{c.in, c.out} {
+		if b != nil {
+			b.free()
+		}
+	}
+	c.srv.forget(c)
+}
+
+// errIdle ends a connection on which nothing was said for too long.
+var errIdle = errors.New("nothing was said for too long")
+
+// explain logs why a connection ended, where that is anybody's business.
+func (c *conn) explain(err error) {
+	var frame *wire.FrameError
+	var header *wire.HeaderError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed), errors.Is(err, errHandled):
+	case errors.Is(err, errIdle):
+		c.srv.Stats.Idle.Add(1)
+		c.srv.Log.Debug("a silent connection is closed", "peer", c.peer, "after", c.srv.idle())
+	case errors.As(err, &frame) && frame.Fault == wire.FrameOverLimit:
+		c.srv.Stats.BadFrames.Add(1)
+		c.srv.Log.Warn("a request over the frame limit is refused and its connection closed",
+			"peer", c.peer, "size", frame.Size, "limit", frame.Limit, "setting", "remoting.frameMaxLength")
+	case errors.As(err, &frame), errors.As(err, &header):
+		c.srv.Stats.BadFrames.Add(1)
+		c.srv.Log.Warn("a connection is closed: what came is no request", "peer", c.peer, "err", err)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		c.srv.Stats.SlowReaders.Add(1)
+		c.srv.Log.Warn("a connection is closed: its peer does not read the answers", "peer", c.peer, "after", c.srv.Limits.writeTimeout())
+	default:
+		c.srv.Log.Debug("a connection ended", "peer", c.peer, "err", err)
+	}
+}
+
+// drain serves every complete request that has come and writes the answers.
+func (c *conn) drain() error {
+	for {
+		f, size, ok, err := wire.SplitFrame(c.in.b[c.from:], c.srv.Limits.frame())
+		if err != nil {
+			c.flush()
+			return err
+		}
+		if !ok {
+			c.need = size
+			break
+		}
+		if c.out == nil {
+			c.out = newBuffer()
+		}
+		c.batch.requests++
+		if !c.fastRoute(f) {
+			if err := c.serveRequest(f); err != nil {
+				c.flush()
+				return err
+			}
+		}
+		c.from += size
+		if len(c.out.b) >= flushAt {
+			if err := c.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	c.settle()
+	return c.flush()
+}
+
+// settle moves what is left of the input to the front, or lets the buffer go.
+func (c *conn) settle() {
+	rest := c.in.b[c.from:]
+	if c.from > 0 {
+		c.release()
+	}
+	if len(rest) == 0 {
+		if cap(c.in.b) > smallBuffer {
+			c.in.free()
+			c.in = nil
+		} else {
+			c.in.b = c.in.b[:0]
+		}
+	} else if c.from > 0 {
+		c.in.b = c.in.b[:copy(c.in.b, rest)]
+	}
+	c.from = 0
+}
+
+// serveRequest decodes a request and answers it, whatever it is.
+func (c *conn) serveRequest(f wire.Frame) error {
+	req := &c.cmd
+	if err := req.Decode(f); err != nil {
+		return err
+	}
+	if req.IsResponse() {
+		return nil // nothing was asked
+	}
+	code := wire.RequestCode(req.Code)
+	c.note(req)
+	a := answer{typed: typed[code]}
+	if c.srv.leaving.Load() && req.Version.UnderstandsGoAway() {
+		a.typed = false
+		a.fail(wire.GoAway, remarkGoAway)
+	} else {
+		c.answer(code, req, &a)
+	}
+	if code != wire.GetRouteInfoByTopic || a.code != wire.Success && a.code != wire.TopicNotExist {
+		c.srv.Stats.count(code)
+	}
+	if req.IsOneway() {
+		return nil
+	}
+	return c.write(req, &a)
+}
+
+// answer runs the handler. A panic costs its request and nothing else.
+func (c *conn) answer(code wire.RequestCode, req *wire.Command, a *answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.srv.Stats.Panics.Add(1)
+			c.srv.Log.Error("a request ended in a panic", "peer", c.peer, "code", code.String(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			*a = answer{}
+			a.fail(wire.SystemError, remarkInternal)
+		}
+	}()
+	h, ok := dispatch[code]
+	if !ok {
+		c.unknownCode(req.Code, a)
+		return
+	}
+	h(c, req, a)
+}
+
+func (c *conn) write(req *wire.Command, a *answer) error {
+	cmd := wire.Response(a.code, req.Opaque)
+	if req.NoOpaque {
+		cmd.Opaque = c.srv.nextOpaque()
+	}
+	cmd.Remark, cmd.HasRemark = a.remark, a.hasRemark
+	cmd.Ext, cmd.HasExt = a.ext, a.typed
+	large := len(a.body) >= directBody
+	if !large {
+		cmd.Body = a.body
+	}
+	start := len(c.out.b)
+	b, err := cmd.AppendTo(c.out.b, c.srv.HeaderType)
+	if err != nil {
+		// The answer does not fit its header; say so rather than nothing.
+		a = &answer{}
+		a.fail(wire.SystemError, "the answer cannot be written: "+err.Error())
+		cmd.Code, cmd.Remark, cmd.HasRemark, cmd.Ext, cmd.HasExt, cmd.Body = int32(a.code), a.remark, true, nil, false, nil
+		if b, err = cmd.AppendTo(c.out.b, c.srv.HeaderType); err != nil {
+			return err
+		}
+		large = false
+	}
+	c.out.b = b
+	if !large {
+		return nil
+	}
+	// The body is sent from where it lies, in one go with all that is waiting.
+	frame := c.out.b[start:]
+	size := len(frame) - 4 + len(a.body)
+	frame[0], frame[1], frame[2], frame[3] = byte(size>>24), byte(size>>16), byte(size>>8), byte(size)
+	c.extendWrite()
+	bufs := net.Buffers{c.out.b, a.body}
+	_, err = bufs.WriteTo(c.nc)
+	c.out.b = c.out.b[:0]
+	return err
+}
+
+// note keeps what is known of the peer for people who look at connections.
+func (c *conn) note(req *wire.Command) {
+	c.last, c.noted = req.Code, true
+	c.language.Store(uint32(req.Language))
+	c.version.Store(int32(req.Version))
+	switch wire.RequestCode(req.Code) {
+	case wire.RegisterBroker, wire.BrokerHeartbeat, wire.QueryDataVersion, wire.GetRouteInfoByTopic:
+	default:
+		c.admin.Store(true)
+	}
+}
+
+// flush writes the answers that are waiting.
+func (c *conn) flush() error {
+	if c.batch.requests > 0 {
+		c.requests.Store(c.requests.Load() + c.batch.requests)
+		c.lastCode.Store(c.last)
+	}
+	if c.batch.hits > 0 {
+		c.srv.Stats.RouteHits.Add(c.batch.hits)
+	}
+	if c.batch.misses > 0 {
+		c.srv.Stats.RouteMisses.Add(c.batch.misses)
+	}
+	c.batch.hits, c.batch.misses, c.batch.requests = 0, 0, 0
+	if c.out == nil || len(c.out.b) == 0 {
+		return nil
+	}
+	c.extendWrite()
+	_, err := c.nc.Write(c.out.b)
+	if cap(c.out.b) > 4*flushAt {
+		c.out = nil
+	} else {
+		c.out.b = c.out.b[:0]
+	}
+	return err
+}
+
+// extendWrite moves the write deadline on, at most every quarter of the timeout, so
+// that a peer has between three quarters and the whole of it to read.
+func (c *conn) extendWrite() {
+	timeout := c.srv.Limits.writeTimeout()
+	if now := c.lastRead; c.writeUntil.Sub(now) < timeout*3/4 {
+		c.writeUntil = now.Add(timeout)
+		c.nc.SetWriteDeadline(c.writeUntil)
+	}
+}

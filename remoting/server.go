@@ -1,0 +1,322 @@
+package remoting
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"log/slog"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"fingerpost/registry"
+	"fingerpost/remoting/wire"
+)
+
+// Limits bound what a peer controls. A zero field means its default.
+type Limits struct {
+	// Frame is the largest frame in bytes, 16 MiB by default as for every peer;
+	// Header its largest header.
+	Frame, Header int
+	// Inflated is the largest content of a compressed registration, Topics the most
+	// topics in one.
+	Inflated, Topics int
+	// Connections is the most at once, PerAddress the most of them from one
+	// address; 0 is no limit.
+	Connections, PerAddress int
+	// InFlight is the most bytes of large requests over all connections (512 MiB).
+	InFlight int64
+	// WriteTimeout is how long a peer may take to read an answer (30 s).
+	WriteTimeout time.Duration
+}
+
+func (l *Limits) frame() wire.FrameLimits { return wire.FrameLimits{Frame: l.Frame, Header: l.Header} }
+
+func (l *Limits) writeTimeout() time.Duration {
+	if l.WriteTimeout <= 0 {
+		return 30 * time.Second
+	}
+	return l.WriteTimeout
+}
+
+// TLSMode says which connections may or must use TLS.
+type TLSMode uint8
+
+// The modes, as the peers name them.
+const (
+	TLSPermissive TLSMode = iota
+	TLSDisabled
+	TLSEnforcing
+)
+
+// TLS is how connections are encrypted.
+type TLS struct {
+	Mode TLSMode
+	// Config returns the configuration for a new connection, or nil if there is no
+	// certificate. It may be called at any time.
+	Config func() *tls.Config
+}
+
+// Server serves the remoting port. The fields are set before Serve and not changed
+// after; Registry, Settings and Log are required.
+type Server struct {
+	Registry *registry.Registry
+	Settings Settings
+	Log      *slog.Logger
+	Limits   Limits
+	TLS      TLS
+	// HeaderType is the form of the headers of all answers.
+	HeaderType wire.HeaderType
+	// Idle returns how long a connection may be silent; 0 is for ever. It is asked
+	// often, so that a changed setting counts for connections that are open. nil
+	// means 120 s, as peers expect.
+	Idle func() time.Duration
+	// TrustedProxies are balancers whose PROXY headers are believed.
+	TrustedProxies []netip.Prefix
+	// Stats counts what happens.
+	Stats Stats
+
+	ready     sync.Once
+	seed      maphash.Seed
+	templates struct{ success, noRoute template }
+	budget    *semaphore.Weighted
+	ctx       context.Context
+	cancel    context.CancelFunc
+	leaving   atomic.Bool
+	opaque    atomic.Int32
+	ids       atomic.Uint64
+	wg        sync.WaitGroup
+
+	mu      sync.Mutex
+	ln      net.Listener
+	stopped bool
+	conns   map[*conn]struct{}
+	perAddr map[netip.Addr]int
+}
+
+// defaultInFlight is room for thirty registrations of the largest size at once.
+const defaultInFlight = 512 << 20
+
+func (s *Server) init() {
+	s.ready.Do(func() {
+		s.seed = maphash.MakeSeed()
+		s.templates.success = newTemplate(s.HeaderType, wire.Success, false)
+		s.templates.noRoute = newTemplate(s.HeaderType, wire.TopicNotExist, true)
+		if s.Limits.InFlight <= 0 {
+			s.Limits.InFlight = defaultInFlight
+		}
+		// One request of the largest size must always find room.
+		s.Limits.InFlight = max(s.Limits.InFlight, int64(s.Limits.Frame), wire.DefaultMaxFrame)
+		s.budget = semaphore.NewWeighted(s.Limits.InFlight)
+		s.ctx, s.cancel = context.WithCancel(context.Background())
+		s.conns = make(map[*conn]struct{})
+		s.perAddr = make(map[netip.Addr]int)
+	})
+}
+
+// Serve accepts connections until Shutdown, after which it returns nil. Any other end
+// is an error.
+func (s *Server) Serve(ln net.Listener) error {
+	s.init()
+	s.mu.Lock()
+	if s.stopped {
+		s.mu.Unlock()
+		return nil
+	}
+	s.ln = ln
+	s.mu.Unlock()
+	s.wg.Go(func() { s.notifyLoop(s.ctx) })
+	for pause := time.Duration(0); ; {
+		nc, err := ln.Accept()
+		switch {
+		case err == nil:
+			pause = 0
+			s.take(nc)
+		case s.ctx.Err() != nil || s.isStopped():
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("accept: %w", err)
+		default:
+			// Out of descriptors, most likely: it passes when a connection ends.
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+			s.Log.Warn("a connection could not be accepted", "err", err, "pause", pause)
+			select {
+			case <-time.After(pause):
+			case <-s.ctx.Done():
+			}
+		}
+	}
+}
+
+func (s *Server) isStopped() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopped
+}
+
+// take starts a connection, or closes it if there are too many.
+func (s *Server) take(nc net.Conn) {
+	now := time.Now()
+	c := &conn{srv: s, id: s.ids.Add(1), base: nc, nc: nc, peer: nc.RemoteAddr().String(), since: now, lastRead: now}
+	shown := c.peer
+	c.shown.Store(&shown)
+	c.decoder.MaxInflated, c.decoder.MaxTopics = s.Limits.Inflated, s.Limits.Topics
+	c.lastUsed.Store(now.UnixMilli())
+	addr, _ := remoteIP(nc)
+	s.mu.Lock()
+	limit := ""
+	switch {
+	case s.stopped:
+		s.mu.Unlock()
+		nc.Close()
+		return
+	case s.Limits.Connections > 0 && len(s.conns) >= s.Limits.Connections:
+		limit = "remoting.maxConnections"
+	case s.Limits.PerAddress > 0 && s.perAddr[addr] >= s.Limits.PerAddress:
+		limit = "remoting.maxConnectionsPerAddress"
+	}
+	if limit != "" {
+		s.mu.Unlock()
+		s.Stats.Rejected.Add(1)
+		s.Log.Warn("a connection is refused: there are too many", "peer", c.peer, "setting", limit)
+		nc.Close()
+		return
+	}
+	s.conns[c] = struct{}{}
+	s.perAddr[addr]++
+	s.mu.Unlock()
+	s.Stats.Accepted.Add(1)
+	c.attachRaw()
+	c.overdue()
+	s.wg.Go(c.serve)
+}
+
+// forget takes a connection that has ended off the books, and with it what lived by
+// it. When the whole server stops nobody's broker has gone.
+func (s *Server) forget(c *conn) {
+	addr, _ := remoteIP(c.base)
+	s.mu.Lock()
+	delete(s.conns, c)
+	if s.perAddr[addr]--; s.perAddr[addr] <= 0 {
+		delete(s.perAddr, addr)
+	}
+	stopped := s.stopped
+	s.mu.Unlock()
+	if !stopped {
+		s.Registry.Release(c, c.cause("connectionClosed"))
+	}
+}
+
+// Leave begins a graceful stop: from now on peers that understand it are told to
+// connect again elsewhere. Connections are still accepted and older peers served.
+func (s *Server) Leave() { s.leaving.Store(true) }
+
+// Shutdown stops accepting, lets every connection finish the requests it has read,
+// and waits for their ends, or for ctx, after which it cuts them off and says so.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.init()
+	s.mu.Lock()
+	s.stopped = true
+	if s.ln != nil {
+		s.ln.Close()
+	}
+	s.cancel()
+	for c := range s.conns {
+		// Wakes a reader; overdue then ends it.
+		c.base.SetReadDeadline(time.Now())
+	}
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		s.wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	n := len(s.conns)
+	for c := range s.conns {
+		c.base.Close()
+	}
+	s.mu.Unlock()
+	<-done
+	return fmt.Errorf("%d remoting connections had to be cut off: %w", n, ctx.Err())
+}
+
+func (s *Server) idle() time.Duration {
+	if s.Idle == nil {
+		return 120 * time.Second
+	}
+	return s.Idle()
+}
+
+func (s *Server) nextOpaque() int32 { return s.opaque.Add(1) }
+
+// Connection describes an open connection for people.
+type Connection struct {
+	ID         uint64
+	RemoteAddr string
+	// Kind is "broker", "client", "admin" or "unknown", told by what it has asked.
+	Kind     string
+	Language string
+	Version  string
+	TLS      bool
+	Since    time.Time
+	LastUsed time.Time
+	// LastCode is the name of the last request's code, "" if there was none.
+	LastCode string
+	Requests uint64
+}
+
+// Connections returns what is open now, oldest first.
+func (s *Server) Connections() []Connection {
+	s.mu.Lock()
+	cs := make([]*conn, 0, len(s.conns))
+	for c := range s.conns {
+		cs = append(cs, c)
+	}
+	s.mu.Unlock()
+	slices.SortFunc(cs, func(a, b *conn) int {
+		if a.id < b.id {
+			return -1
+		}
+		return 1
+	})
+	out := make([]Connection, len(cs))
+	for i, c := range cs {
+		out[i] = c.describe()
+	}
+	return out
+}
+
+func (c *conn) describe() Connection {
+	d := Connection{
+		ID: c.id, RemoteAddr: *c.shown.Load(), TLS: c.encrypted.Load(), Kind: "unknown", Since: c.since,
+		LastUsed: time.UnixMilli(c.lastUsed.Load()), Requests: c.requests.Load(),
+	}
+	if d.Requests == 0 {
+		return d
+	}
+	switch {
+	case c.broker.Load():
+		d.Kind = "broker"
+	case c.admin.Load():
+		d.Kind = "admin"
+	default:
+		d.Kind = "client"
+	}
+	d.Language = wire.Language(c.language.Load()).String()
+	d.Version = wire.Version(c.version.Load()).String()
+	d.LastCode = wire.RequestCode(c.lastCode.Load()).Name()
+	return d
+}
