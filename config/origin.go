@@ -1,6 +1,6 @@
 package config
 
-import "fmt"
+import "strings"
 
 // Origin is where an effective value came from. A later one wins over an earlier.
 type Origin uint8
@@ -55,10 +55,11 @@ func (l *layers) given(key string) bool {
 type problem struct{ key, where, text string }
 
 func (p problem) Error() string {
+	text := strings.TrimSpace(p.key + " " + p.text)
 	if p.where == "" {
-		return p.key + " " + p.text
+		return text
 	}
-	return fmt.Sprintf("%s: %s %s", p.where, p.key, p.text)
+	return p.where + ": " + text
 }
 
 // build makes the settings from their layers. bound is the remoting port that was taken

@@ -129,7 +129,7 @@ func (s *Store) apply(edits []edit, dry bool, cause registry.Cause) (Result, err
 	if next.cfg, ps = build(s.defaults, &next.layers, old.bound); len(ps) > 0 {
 		return Result{}, invalid(ps)
 	}
-	start, err := s.nextStart(&next, edits)
+	start, err := s.nextStart(&next, onDisk)
 	if err != nil {
 		return Result{}, err
 	}
@@ -156,7 +156,7 @@ func (s *Store) apply(edits []edit, dry bool, cause registry.Cause) (Result, err
 func (s *Store) reread(st *state) ([]byte, error) {
 	text, _, _, err := s.file.Load()
 	if err != nil {
-		return nil, &registry.Error{Kind: registry.Unsaved, Code: "config-file-broken", Message: "the settings' file cannot be changed", Err: err}
+		return nil, broken(err)
 	}
 	st.text = text
 	return text, nil
@@ -179,7 +179,7 @@ func (st *state) edit(e edit) error {
 		st.text, err = removeProperty(st.text, e.s.Also) // or the file would have both names
 	}
 	if err != nil {
-		return &registry.Error{Kind: registry.Unsaved, Code: "config-file-broken", Message: "the settings' file cannot be changed", Err: err}
+		return broken(err)
 	}
 	if !e.s.Is(Live | NoEffect) {
 		return nil
@@ -196,30 +196,38 @@ func (st *state) edit(e edit) error {
 // fileHeader begins a file that a change while running makes.
 const fileHeader = "# Settings changed while the server ran. Others may be added; they count after a restart.\n"
 
-// nextStart returns the settings that the file would make of the next start, if they
-// would do: a change must not leave a file with which the server does not start.
-func (s *Store) nextStart(st *state, edits []edit) (*Config, error) {
+// nextStart returns the settings that the file's text would make of the next start, and
+// what is wrong with them. A text that is wrong already is Unsaved; one that an edit made
+// wrong is Invalid, for a change must not leave a file with which the server does not start.
+func (s *Store) nextStart(st *state, before []byte) (*Config, error) {
+	c, ps := s.startWith(st, st.text)
+	if len(ps) == 0 {
+		return c, nil
+	}
+	if _, old := s.startWith(st, before); len(old) > 0 {
+		return nil, broken(old[0])
+	}
+	return nil, invalid(ps)
+}
+
+func (s *Store) startWith(st *state, text []byte) (*Config, []problem) {
 	l := layers{FromEnv: st.layers[FromEnv], FromFlag: st.layers[FromFlag]}
-	file, err := parseProperties(st.text)
+	file, err := parseProperties(text)
 	if err != nil {
-		return nil, &registry.Error{Kind: registry.Unsaved, Code: "config-file-broken", Message: "the settings' file cannot be changed", Err: err}
+		return nil, []problem{{where: s.path, text: err.Error()}}
 	}
 	for _, p := range file {
 		if row, ok := index[p.key]; ok {
 			l.set(FromFile, row.Key, p.value, fmt.Sprintf("%s line %d", s.path, p.line))
 		}
 	}
-	c, ps := build(s.defaults, &l, 0)
-	for _, p := range ps {
-		if !slices.ContainsFunc(edits, func(e edit) bool { return e.s.Key == p.key }) {
-			return nil, &registry.Error{Kind: registry.Unsaved, Code: "config-file-broken",
-				Message: "the server would not start again with the settings' file", Err: p}
-		}
-	}
-	if len(ps) > 0 {
-		return nil, invalid(ps)
-	}
-	return c, nil
+	return build(s.defaults, &l, 0)
+}
+
+// broken is the refusal to save in a file that is no use as it is.
+func broken(err error) error {
+	return &registry.Error{Kind: registry.Unsaved, Code: "config-file-broken",
+		Message: "the settings' file, with which the server would not start again, is not changed", Err: err}
 }
 
 // report says what became of an edit; before are the settings until now, start those of
