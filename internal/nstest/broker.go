@@ -68,8 +68,7 @@ func StartBroker(tb testing.TB, addr string, cfg BrokerConfig) *Broker {
 	}
 	b := &Broker{
 		Body: wire.RegisterBody{
-			DataVersion:   wire.DataVersion{Timestamp: 1_700_000_000_000, Counter: 1},
-			FilterServers: []string{},
+			DataVersion: wire.DataVersion{Timestamp: 1_700_000_000_000, Counter: 1},
 		},
 		cfg: cfg, client: client, ln: ln,
 		notices: make(chan wire.MinBrokerIDChange, 64),

@@ -72,7 +72,7 @@ func DecodeDataVersion(body []byte, now int64) (v DataVersion, ok bool, err erro
 	}
 	r := &cursor{b: body}
 	r.document(func(r *cursor) {
-		if ok = !r.null(); ok {
+		if ok = !r.absent(); ok {
 			v = r.dataVersion(now)
 		}
 	})

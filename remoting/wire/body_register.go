@@ -61,8 +61,7 @@ func filterOf(name []byte) (FilterType, bool) {
 // RegisterBody is the body of a registration (103) as a whole, for those who write
 // one. A server reads it with a [RegisterDecoder].
 type RegisterBody struct {
-	DataVersion DataVersion
-	// FilterServers are nil for null, which leaves the list of before alone.
+	DataVersion   DataVersion
 	FilterServers []string
 	Topics        []TopicConfig
 	// Mappings are those of static topics; each stands under its own Topic.
@@ -71,13 +70,9 @@ type RegisterBody struct {
 
 // AppendJSON appends the body as brokers from 3.0.11 on send it.
 func (b *RegisterBody) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	if b.FilterServers != nil {
-		dst = append(dst, `"filterServerList":`...)
-		dst = appendStrings(dst, b.FilterServers)
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"topicConfigSerializeWrapper":{"dataVersion":`...)
+	dst = append(dst, `{"filterServerList":`...)
+	dst = appendStrings(dst, b.FilterServers)
+	dst = append(dst, `,"topicConfigSerializeWrapper":{"dataVersion":`...)
 	dst = b.DataVersion.AppendJSON(dst)
 	dst = append(dst, `,"topicConfigTable":`...)
 	dst = b.appendTopics(dst)

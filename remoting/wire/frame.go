@@ -212,7 +212,7 @@ func readTo(r io.Reader, buf *[]byte, want int) error {
 		have := len(*buf)
 		next := min(want, max(2*have, step))
 		if cap(*buf) < next {
-			grown := make([]byte, have, next)
+			grown := make([]byte, have, max(next, min(2*cap(*buf), step)))
 			copy(grown, *buf)
 			*buf = grown
 		}

@@ -71,10 +71,8 @@ func (c *Command) decodeBinary(h []byte) error {
 		at += int(value)
 	}
 	c.HasExt = size > 0
-	if at != len(h) {
-		// The Java NameServer would take the rest for the beginning of the body.
-		return bad(at, "bytes after the fields")
-	}
+	// Bytes after the fields are left out. The Java NameServer takes them for the
+	// beginning of the body; no peer sends any.
 	return nil
 }
 

@@ -1,6 +1,9 @@
 package wire
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Language is what a peer is written in. It decides nothing; it is kept for people
 // who look at connections.
@@ -47,10 +50,10 @@ func (l Language) String() string {
 
 func (l Language) known() bool { return int(l) < len(languageNames) }
 
-// languageOf returns the language with that exact name.
+// languageOf returns the language with that name in any case.
 func languageOf(name []byte) Language {
 	for i, n := range languageNames {
-		if n == string(name) {
+		if len(n) == len(name) && strings.EqualFold(n, string(name)) {
 			return Language(i)
 		}
 	}

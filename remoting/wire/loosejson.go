@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"math"
-	"strconv"
-	"unicode/utf8"
-)
+import "strconv"
 
 // cursor reads the JSON that peers write and the Java NameServer 5.5 accepts, which
 // is more than JSON: single quotes, trailing commas, comments before names, numbers
@@ -21,7 +17,11 @@ type cursor struct {
 	// bareNumbers lets names be numbers without quotes, as Java writes the keys of
 	// a map from numbers.
 	bareNumbers bool
+	// maxEntries bounds how many members and elements there may be in all, where
+	// each of them costs memory; 0 means no bound but the input's length.
+	maxEntries int
 
+	entries int
 	depth   int
 	fresh   bool   // just inside a bracket: no comma is due
 	start   int    // where in b the last text began, or -1 if it was unescaped into scratch
@@ -39,6 +39,14 @@ type syntaxError struct {
 func (r *cursor) fail(reason string) {
 	if r.err == nil {
 		r.err = &syntaxError{Offset: r.i, Reason: reason}
+	}
+}
+
+// overLimit fails because there are more than n of what is counted, of which none
+// has to be wrong.
+func (r *cursor) overLimit(what string, n int) {
+	if r.err == nil {
+		r.err = &syntaxError{Offset: r.i, Reason: "more than " + strconv.Itoa(n) + " " + what, Limit: true}
 	}
 }
 
@@ -143,6 +151,9 @@ func (r *cursor) more(bracket byte) bool {
 		r.depth--
 		return false
 	}
+	if r.entries++; r.maxEntries > 0 && r.entries > r.maxEntries {
+		r.overLimit("members and elements", r.maxEntries)
+	}
 	if bracket == '}' {
 		r.spaceAndComments()
 	}
@@ -235,270 +246,3 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isWord(c byte) bool { return isDigit(c) || isLetter(c) || c == '_' || c == '$' }
-
-// quoted reads a text if one comes next.
-func (r *cursor) quoted() ([]byte, bool) {
-	quote := r.peek()
-	if quote != '"' && quote != '\'' {
-		return nil, false
-	}
-	r.i++
-	r.start = r.i
-	for i := r.i; i < len(r.b); i++ {
-		switch r.b[i] {
-		case quote:
-			r.i = i + 1
-			return r.b[r.start:i], true
-		case '\\':
-			return r.unescape(quote, i)
-		}
-	}
-	r.fail("text without an end")
-	return nil, false
-}
-
-// unescape reads on in a text that began at r.start and has its first escape at i.
-func (r *cursor) unescape(quote byte, i int) ([]byte, bool) {
-	r.scratch = append(r.scratch[:0], r.b[r.start:i]...)
-	r.start = -1
-	for i < len(r.b) {
-		switch c := r.b[i]; {
-		case c == quote:
-			r.i = i + 1
-			return r.scratch, true
-		case c != '\\':
-			r.scratch = append(r.scratch, c)
-			i++
-		default:
-			var n int
-			if r.scratch, n = appendEscape(r.scratch, r.b[i+1:]); n == 0 {
-				r.i = i
-				r.fail("escape")
-				return nil, false
-			}
-			i += 1 + n
-		}
-	}
-	r.i = i
-	r.fail("text without an end")
-	return nil, false
-}
-
-// appendEscape appends what the escape after a backslash stands for and returns how
-// long it is, or 0 if it is none. Java's own are among them: \0 to \7, \v, \x41.
-func appendEscape(dst, b []byte) ([]byte, int) {
-	if len(b) == 0 {
-		return dst, 0
-	}
-	switch c := b[0]; c {
-	case '"', '\'', '\\', '/':
-		return append(dst, c), 1
-	case 'b':
-		return append(dst, '\b'), 1
-	case 'f':
-		return append(dst, '\f'), 1
-	case 'n':
-		return append(dst, '\n'), 1
-	case 'r':
-		return append(dst, '\r'), 1
-	case 't':
-		return append(dst, '\t'), 1
-	case 'v':
-		return append(dst, '\v'), 1
-	case '0', '1', '2', '3', '4', '5', '6', '7':
-		return append(dst, c-'0'), 1
-	case 'x':
-		if u, ok := hexRune(b[1:], 2); ok {
-			return utf8.AppendRune(dst, u), 3
-		}
-	case 'u':
-		u, ok := hexRune(b[1:], 4)
-		if !ok {
-			return dst, 0
-		}
-		if isHigh := 0xD800 <= u && u < 0xDC00; isHigh && len(b) > 10 && b[5] == '\\' && b[6] == 'u' {
-			if low, ok := hexRune(b[7:], 4); ok && 0xDC00 <= low && low < 0xE000 {
-				return utf8.AppendRune(dst, (u-0xD800)<<10|(low-0xDC00)+0x10000), 11
-			}
-		}
-		return utf8.AppendRune(dst, u), 5 // half a pair becomes U+FFFD
-	}
-	return dst, 0
-}
-
-func hexRune(b []byte, digits int) (rune, bool) {
-	if len(b) < digits {
-		return 0, false
-	}
-	var u rune
-	for _, c := range b[:digits] {
-		switch {
-		case isDigit(c):
-			u = u<<4 | rune(c-'0')
-		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			u = u<<4 | rune(c|0x20-'a'+10)
-		default:
-			return 0, false
-		}
-	}
-	return u, true
-}
-
-// toString returns the last text as a string. Texts without escapes share one copy
-// of the whole input.
-func (r *cursor) toString(text []byte) string {
-	if r.bad() || len(text) == 0 {
-		return ""
-	}
-	if r.start < 0 {
-		return mend(string(text))
-	}
-	if r.copied == "" {
-		r.copied = string(r.b)
-	}
-	return mend(r.copied[r.start : r.start+len(text)])
-}
-
-// int32 reads a whole number as Java reads an int: null, {} and "" are 0, true is 1,
-// a fraction is cut off, and what does not fit is an error.
-func (r *cursor) int32() int32 {
-	n := r.int64()
-	if n != int64(int32(n)) {
-		r.fail("number beyond 32 bits")
-		return 0
-	}
-	return int32(n)
-}
-
-// int64 reads a whole number as Java reads a long.
-func (r *cursor) int64() int64 {
-	switch c := r.peek(); {
-	case c == '"' || c == '\'':
-		text, ok := r.quoted()
-		if !ok {
-			return 0
-		}
-		return r.textInt(text)
-	case c == 'n' && r.word("null"), c == 'f' && r.word("false"):
-		return 0
-	case c == 't' && r.word("true"):
-		return 1
-	case c == '{':
-		r.skip()
-		return 0
-	}
-	n, used, ok := parseNumber(r.b[min(r.i, len(r.b)):])
-	if !ok || r.bad() {
-		r.fail("expected a number")
-		return 0
-	}
-	r.i += used
-	if r.i < len(r.b) && isLetter(r.b[r.i]) { // Java's suffixes: 12L, 1.5F
-		r.i++
-	}
-	if r.i < len(r.b) && isWord(r.b[r.i]) {
-		r.fail("expected a number")
-	}
-	return n
-}
-
-// textInt reads a number in quotes; a letter may follow it.
-func (r *cursor) textInt(text []byte) int64 {
-	switch string(text) {
-	case "", "null", "false":
-		return 0
-	case "true":
-		return 1
-	}
-	n, used, ok := parseNumber(text)
-	if ok && used < len(text) && isLetter(text[used]) {
-		used++
-	}
-	if !ok || used != len(text) {
-		r.fail("text that is no number")
-		return 0
-	}
-	return n
-}
-
-// scanNumber measures the number at the beginning of b: how many bytes its whole
-// part and all of it take, and whether any of them is a digit.
-func scanNumber(b []byte) (whole, used int, ok bool) {
-	i := 0
-	if i < len(b) && (b[i] == '-' || b[i] == '+') {
-		i++
-	}
-	digits := 0
-	for ; i < len(b) && isDigit(b[i]); i++ {
-		digits++
-	}
-	whole = i
-	if i < len(b) && b[i] == '.' {
-		for i++; i < len(b) && isDigit(b[i]); i++ {
-			digits++
-		}
-	}
-	if digits == 0 {
-		return 0, 0, false
-	}
-	if j := i + 1; j < len(b) && b[i]|0x20 == 'e' {
-		if b[j] == '-' || b[j] == '+' {
-			j++
-		}
-		if j < len(b) && isDigit(b[j]) {
-			for i = j; i < len(b) && isDigit(b[i]); i++ {
-			}
-		}
-	}
-	return whole, i, true
-}
-
-// parseNumber reads the number at the beginning of b, towards zero. ok is false if
-// there is none or if a whole one exceeds 64 bits; with a fraction or an exponent it
-// is capped instead, as Java's conversion does.
-func parseNumber(b []byte) (n int64, used int, ok bool) {
-	whole, used, ok := scanNumber(b)
-	if !ok {
-		return 0, 0, false
-	}
-	if used == whole {
-		n, err := strconv.ParseInt(string(b[:used]), 10, 64)
-		return n, used, err == nil
-	}
-	f, _ := strconv.ParseFloat(string(b[:used]), 64) // beyond the range it is infinite
-	switch {
-	case f >= math.MaxInt64:
-		return math.MaxInt64, used, true
-	case f <= math.MinInt64:
-		return math.MinInt64, used, true
-	}
-	return int64(f), used, true
-}
-
-// boolean reads a truth value as Java reads one; null is false.
-func (r *cursor) boolean() bool {
-	switch r.peek() {
-	case 't':
-		if r.word("true") {
-			return true
-		}
-	case 'f', 'n':
-		if r.word("false") || r.word("null") {
-			return false
-		}
-	case '0', '1':
-		return r.int64() != 0
-	case '"', '\'':
-		text, ok := r.quoted()
-		switch {
-		case !ok:
-			return false
-		case string(text) == "true", string(text) == "1":
-			return true
-		case len(text) == 0, string(text) == "false", string(text) == "0", string(text) == "null":
-			return false
-		}
-	}
-	r.fail("expected true or false")
-	return false
-}

@@ -36,6 +36,7 @@ type inflater struct {
 	read  int64 // bytes that have come out
 	limit int64
 	buf   []byte // the last entry
+	cur   cursor // over it
 	err   error
 }
 
@@ -148,19 +149,20 @@ func (z *inflater) drain() {
 }
 
 func (d *RegisterDecoder) compressed(z *inflater, v Version, now int64) {
+	d.sum.DataVersion.Timestamp = now
 	z.parse(z.entry(), func(r *cursor) {
-		d.sum.DataVersion.Timestamp = now
-		if !r.absent() {
+		if len(r.b) > 0 && !r.absent() {
 			d.sum.DataVersion = r.dataVersion(now)
 		}
 	})
 	for n := z.count(); n > 0 && z.err == nil; n-- {
 		z.parse(z.entry(), d.topicText)
 	}
-	d.sum.HasFilterServers = true
-	if list := z.entry(); z.err == nil {
+	list := z.entry()
+	if d.sum.HasFilterServers = len(list) > 0; d.sum.HasFilterServers {
 		r := &cursor{b: list}
-		if d.filterServers(r); r.bad() { // Java takes what it cannot read for an empty list
+		d.filterServers(r)
+		if r.end(); r.bad() { // Java takes what it cannot read for an empty list
 			d.sum.FilterServers, d.sum.HasFilterServers = nil, true
 		}
 	}
@@ -168,24 +170,32 @@ func (d *RegisterDecoder) compressed(z *inflater, v Version, now int64) {
 		return
 	}
 	for n := z.count(); n > 0 && z.err == nil; n-- {
-		z.parse(z.entry(), func(r *cursor) {
-			if d.Mapping == nil {
-				return
-			}
-			r.mapping(&d.mapping, d.intern)
-			if !r.bad() {
-				d.giveMapping(r, d.mapping.Topic)
-			}
-		})
+		z.parse(z.entry(), d.mappingEntry)
 	}
 }
 
-// parse reads the last entry, or a part of it, with a cursor.
+// mappingEntry reads a mapping; null or nothing is one without a broker.
+func (d *RegisterDecoder) mappingEntry(r *cursor) {
+	switch {
+	case len(r.b) == 0 || r.null():
+		d.sum.Skipped++
+	case d.Mapping == nil:
+		r.skip()
+	default:
+		r.mapping(&d.mapping, d.intern)
+		if !r.bad() {
+			d.giveMapping(r, d.mapping.Topic)
+		}
+	}
+}
+
+// parse reads an entry with a cursor.
 func (z *inflater) parse(entry []byte, read func(*cursor)) {
 	if z.err != nil {
 		return
 	}
-	r := &cursor{b: entry, bareNumbers: true}
+	z.cur = cursor{b: entry, bareNumbers: true, scratch: z.cur.scratch}
+	r := &z.cur
 	read(r)
 	r.end()
 	if r.bad() {

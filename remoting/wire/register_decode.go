@@ -1,6 +1,8 @@
 package wire
 
-import "strconv"
+import (
+	"bytes"
+)
 
 // Limits of a registration, unless its decoder says otherwise. A Java NameServer has
 // none but the frame's 16 MiB, which hold some 65 000 topics.
@@ -8,6 +10,8 @@ const (
 	DefaultMaxInflated = 64 << 20
 	DefaultMaxTopics   = 1 << 20
 	DefaultMaxMappings = 1 << 20
+
+	maxFilterServers = 1 << 12
 )
 
 // RegisterDecoder reads the body of a registration (103) in one pass and hands out
@@ -45,8 +49,9 @@ type RegisterDecoder struct {
 // RegisterSummary is what a registration says besides its topics.
 type RegisterSummary struct {
 	DataVersion DataVersion
-	// FilterServers are the filter servers of the broker's address. HasFilterServers
-	// is false where the list is null: the one of before stays.
+	// FilterServers are the filter servers of the broker's address. A list that is
+	// missing is an empty one; HasFilterServers is false where it is null, and in the
+	// bare table of an old broker: the list of before stays.
 	FilterServers    []string
 	HasFilterServers bool
 	// Topics and Mappings count what was handed out, Skipped what had no name.
@@ -64,11 +69,11 @@ type RegisterSummary struct {
 // JSON body costs a few hundred bytes, a compressed one also zlib's 45 KiB and twice
 // its largest entry.
 func (d *RegisterDecoder) Decode(body []byte, v Version, compressed bool, now int64) (RegisterSummary, error) {
-	d.sum = RegisterSummary{}
+	v = v.Clamp()
+	d.sum = RegisterSummary{HasFilterServers: v.SendsRegisterBody()}
 	if len(body) == 0 {
 		return d.sum, nil
 	}
-	v = v.Clamp()
 	var err error
 	switch {
 	case !v.SendsRegisterBody():
@@ -97,7 +102,6 @@ const registerBody = "register body"
 
 func (d *RegisterDecoder) decodeJSON(body []byte, now int64) error {
 	r := &cursor{b: body, bareNumbers: true, scratch: d.scratch}
-	d.sum.HasFilterServers = true // missing is an empty list, null is none
 	r.document(func(r *cursor) {
 		r.open('{')
 		for r.more('}') {
@@ -243,42 +247,53 @@ func (d *RegisterDecoder) giveMapping(r *cursor, topic string) {
 }
 
 func (d *RegisterDecoder) filterServers(r *cursor) {
-	d.sum.FilterServers, d.sum.HasFilterServers = nil, false
+	d.sum.FilterServers, d.sum.HasFilterServers = nil, true
 	switch r.peek() {
 	case '[':
-		d.sum.HasFilterServers = true
-		d.sum.FilterServers = r.textList(nil, d.intern)
-	default:
-		r.skip() // Java takes anything else for null
+		d.sum.FilterServers = r.filterList(d.intern)
+	case '"', '\'': // Java makes a list of one from a text
+		if s, ok := r.interned(d.intern); ok && s != "" {
+			d.sum.FilterServers = []string{s}
+		}
+	default: // and null from anything else
+		d.sum.HasFilterServers = false
+		r.skip()
 	}
 }
 
-// textList reads an array of texts; elements that are null are left out.
-func (r *cursor) textList(list []string, intern func([]byte) string) []string {
+// filterList reads an array of texts; elements that are null are left out.
+func (r *cursor) filterList(intern func([]byte) string) (list []string) {
 	r.open('[')
 	for r.more(']') {
 		if s, ok := r.interned(intern); ok {
 			list = append(list, s)
 		}
+		if len(list) > maxFilterServers {
+			r.overLimit("filter servers", maxFilterServers)
+		}
 	}
 	return list
 }
 
-// filterType reads a filter type by its name or number; an unknown name passes.
+// filterType reads a filter type by its name in any case or by its number; an unknown
+// name passes. It is the one text that Java does not read in single quotes.
 func (r *cursor) filterType() FilterType {
-	if r.null() {
-		return UnknownFilter
-	}
-	if text, ok := r.quoted(); ok {
-		t, _ := filterOf(text)
+	switch r.peek() {
+	case 'n':
+		if r.null() {
+			return UnknownFilter
+		}
+	case '"':
+		text, _ := r.quoted()
+		t, ok := filterOf(text)
+		if !ok {
+			t, _ = filterOf(bytes.ToUpper(text))
+		}
 		return t
+	case '\'':
+		r.fail("filter type in single quotes")
 	}
-	n := r.int32()
-	if n < 0 || int(n) >= len(filterNames) {
-		r.fail("number of an unknown filter type")
-		return UnknownFilter
-	}
-	return FilterType(n)
+	return FilterType(r.ordinal(len(filterNames)))
 }
 
 // attributes reads an object of texts.
@@ -310,10 +325,4 @@ func limit(set, otherwise int) int {
 		return set
 	}
 	return otherwise
-}
-
-// overLimit fails because there are more than n of what is counted.
-func (r *cursor) overLimit(what string, n int) {
-	r.fail("more than " + strconv.Itoa(n) + " " + what)
-	r.err.Limit = true
 }

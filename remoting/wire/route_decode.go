@@ -1,15 +1,20 @@
 package wire
 
+const maxRouteEntries = 1 << 17
+
 // DecodeRoute reads a route in either dialect: the answer to 105, for clients, and
 // the body of 217. No body and null are an empty route. Elements of lists that are
-// null are left out, as are queues without a broker. All strings share one copy of
-// the body; besides it, decoding allocates at most 64 bytes for each byte of the body.
+// null are left out, as are groups and queues without a name.
+//
+// All strings share one copy of the body. A body of more than maxRouteEntries members
+// and elements, which is ten thousand groups, is refused with a limit; each costs at
+// most 128 bytes.
 func DecodeRoute(body []byte) (*Route, error) {
 	t := &Route{}
 	if len(body) == 0 {
 		return t, nil
 	}
-	r := &cursor{b: body, bareNumbers: true}
+	r := &cursor{b: body, bareNumbers: true, maxEntries: maxRouteEntries}
 	r.document(func(r *cursor) {
 		if !r.null() {
 			t.decode(r)
@@ -26,7 +31,11 @@ func (t *Route) decode(r *cursor) {
 	for r.more('}') {
 		switch string(r.name()) {
 		case "brokerDatas":
-			r.list(func() { t.Brokers = append(t.Brokers, r.brokerData()) })
+			r.list(func() {
+				if b := r.brokerData(); b.Name != "" {
+					t.Brokers = append(t.Brokers, b)
+				}
+			})
 		case "filterServerTable":
 			r.table(func(addr string) {
 				f := FilterServers{Addr: addr}
