@@ -60,66 +60,81 @@ type Loaded struct {
 // Remains of saves that were interrupted are cleared away.
 func (f *File) Load() (Loaded, error) {
 	f.clearTemps()
+	l, mainErr, err := f.look()
+	switch {
+	case err != nil:
+		return Loaded{}, err
+	case l.FromBackup:
+		f.putInPlace(&l, mainErr)
+	case l.Found:
+		f.good = true
+	}
+	return l, nil
+}
+
+// Peek is Load without touching anything, for whoever only wants to know.
+func (f *File) Peek() (Loaded, error) {
+	l, _, err := f.look()
+	return l, err
+}
+
+// look finds what to use. mainErr is why the file itself is not it, nil for an empty one.
+func (f *File) look() (l Loaded, mainErr, err error) {
 	data, mainErr := f.read(f.path)
 	if mainErr == nil && len(bytes.TrimSpace(data)) > 0 {
-		f.good = true
-		return Loaded{Data: data, Found: true}, nil
+		return Loaded{Data: data, Found: true}, nil, nil
 	}
 	var bad *brokenError
 	if mainErr != nil && !errors.Is(mainErr, fs.ErrNotExist) && !errors.As(mainErr, &bad) {
-		return Loaded{}, fmt.Errorf("cannot read %s: %w", f.path, mainErr)
+		return Loaded{}, mainErr, fmt.Errorf("cannot read %s: %w", f.path, mainErr)
 	}
 	old, oldErr := f.read(f.Backup())
 	usable := oldErr == nil && len(bytes.TrimSpace(old)) > 0
 	missing := errors.Is(oldErr, fs.ErrNotExist) || oldErr == nil && !usable
 	switch {
 	case usable:
-		return f.fallBack(mainErr, old), nil
+		l = Loaded{Data: old, Found: true, FromBackup: true}
+		l.Note = fmt.Sprintf("%s %s; its backup %s was used", f.path, state(mainErr), f.Backup())
 	case mainErr == nil && missing: // empty, as somebody may have made it
-		f.good = true
-		return Loaded{Data: data, Found: true}, nil
+		l = Loaded{Data: data, Found: true}
 	case errors.Is(mainErr, fs.ErrNotExist) && missing:
-		return Loaded{}, nil
-	case errors.Is(mainErr, fs.ErrNotExist):
-		return Loaded{}, fmt.Errorf("%s is missing and its backup %s cannot be used (%w): repair the backup or move it away to start empty",
-			f.path, f.Backup(), oldErr)
 	case missing:
-		return Loaded{}, fmt.Errorf("%s cannot be used (%w) and has no backup: repair it or move it away to start empty", f.path, mainErr)
+		err = fmt.Errorf("%s %s and has no backup: repair it or move it away to start empty", f.path, state(mainErr))
+	default:
+		err = fmt.Errorf("neither %s nor its backup can be used: the file %s, the backup %s: repair one of them or move both away to start empty",
+			f.path, state(mainErr), state(oldErr))
 	}
-	if mainErr == nil {
-		mainErr = errEmpty
-	}
-	return Loaded{}, fmt.Errorf("neither %s (%w) nor its backup %s (%w) can be used: repair one of them or move both away to start empty",
-		f.path, mainErr, f.Backup(), oldErr)
+	return l, mainErr, err
 }
 
-// fallBack uses the backup's content and puts it in the place of the broken file.
-func (f *File) fallBack(mainErr error, old []byte) Loaded {
-	l := Loaded{Data: old, Found: true, FromBackup: true}
-	var why, kept string
+// state says in words why a file is not used.
+func state(err error) string {
 	switch {
-	case mainErr == nil:
-		why = "is empty"
-	case errors.Is(mainErr, fs.ErrNotExist):
-		why = "is missing"
-	default:
-		why = "is broken (" + mainErr.Error() + ")"
+	case err == nil:
+		return "is empty"
+	case errors.Is(err, fs.ErrNotExist):
+		return "is missing"
+	}
+	return "is broken (" + err.Error() + ")"
+}
+
+// putInPlace sets a broken file aside and puts the backup's content in its place.
+func (f *File) putInPlace(l *Loaded, mainErr error) {
+	var bad *brokenError
+	if errors.As(mainErr, &bad) {
 		aside, err := f.setAside()
 		if err != nil {
-			l.Note = fmt.Sprintf("%s %s; its backup %s was used; the broken file stays in place because it could not be kept under another name: %v",
-				f.path, why, f.Backup(), err)
-			return l
+			l.Note += fmt.Sprintf("; the broken file stays in place because it could not be kept under another name: %v", err)
+			return
 		}
-		kept = " and the broken file kept as " + aside
+		l.Note += "; the broken file is kept as " + aside
 	}
 	// The backup keeps its own name too: a crash in here leaves it usable.
-	if err := f.replace(old); err != nil {
-		l.Note = fmt.Sprintf("%s %s; its backup %s was used%s, but could not be put in its place: %v", f.path, why, f.Backup(), kept, err)
-		return l
+	if err := f.replace(l.Data); err != nil {
+		l.Note += fmt.Sprintf("; it could not be put in its place: %v", err)
+		return
 	}
 	f.good = true
-	l.Note = fmt.Sprintf("%s %s; its backup %s was used%s", f.path, why, f.Backup(), kept)
-	return l
 }
 
 // Save replaces the content. When it returns nil the content is on the disk and the
@@ -307,9 +322,6 @@ func (f *File) setAside() (string, error) {
 
 // maxAside bounds the number of broken files that are kept beside a file.
 const maxAside = 100
-
-// errEmpty is a file of no bytes where there should be some.
-var errEmpty = errors.New("it is empty")
 
 // brokenError is a file that could be read and that the check refused.
 type brokenError struct{ err error }

@@ -183,9 +183,9 @@ func TestLoad(t *testing.T) {
 		{name: "truncated to nothing", main: "", backup: old, want: old, note: "is empty", names: "f f.bak"},
 		{name: "missing", main: "-", backup: old, want: old, note: "is missing", names: "f f.bak"},
 		{name: "broken without backup", main: "x", backup: "-", fail: "has no backup"},
-		{name: "both broken", main: "x", backup: "y", fail: "neither /d/f (not whole) nor its backup /d/f.bak (not whole)"},
-		{name: "empty and broken", main: "", backup: "y", fail: "it is empty"},
-		{name: "missing and broken", main: "-", backup: "y", fail: "is missing"},
+		{name: "both broken", main: "x", backup: "y", fail: "the file is broken (not whole), the backup is broken (not whole)"},
+		{name: "empty and broken", main: "", backup: "y", fail: "the file is empty, the backup is broken (not whole)"},
+		{name: "missing and broken", main: "-", backup: "y", fail: "the file is missing, the backup is broken (not whole)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := newMemFS()
@@ -195,7 +195,14 @@ func TestLoad(t *testing.T) {
 				}
 			}
 			before := names(m)
+			seen, seenErr := kvfile.New(path, m, check).Peek()
+			if names(m) != before || m.step > 0 {
+				t.Errorf("a look changed the folder: %s", names(m))
+			}
 			l, err := kvfile.New(path, m, check).Load()
+			if string(seen.Data) != string(l.Data) || fmt.Sprint(seenErr) != fmt.Sprint(err) {
+				t.Errorf("a look found %q, %v; loading %q, %v", seen.Data, seenErr, l.Data, err)
+			}
 			if c.fail != "" {
 				if err == nil || !strings.Contains(err.Error(), c.fail) || !strings.Contains(err.Error(), "to start empty") {
 					t.Fatalf("got %q, %v; want an error with %q", l.Data, err, c.fail)
