@@ -1,0 +1,88 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+)
+
+// identity are the requests that name a broker, with the fields of which one alone may be missing.
+var identity = map[int][]string{
+	rcRegister:    {"clusterName", "brokerName", "brokerAddr", "brokerId"},
+	rcUnregister:  {"clusterName", "brokerName", "brokerAddr", "brokerId"},
+	rcDataVersion: {"clusterName", "brokerName", "brokerAddr"},
+	rcHeartbeat:   {"clusterName", "brokerName", "brokerAddr"},
+}
+
+// lacks says whether a request leaves out, or garbles, a field that says which broker it is about.
+func lacks(h *header) bool {
+	for _, f := range identity[h.code] {
+		v := h.ext[f]
+		if v == "" {
+			return true
+		}
+		if f == "brokerId" {
+			if _, err := strconv.ParseInt(v, 10, 64); err != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// requestExpectations are the differences in what a request is answered and does by itself.
+func requestExpectations() []expected {
+	return []expected{
+		{anchor: "missing-identity", parts: true,
+			stirs: func(s *scene) bool {
+				for _, h := range s.h {
+					if identity[h.code] != nil && lacks(h) {
+						return true
+					}
+				}
+				return false
+			},
+			covers: func(s *scene, d *diff) bool { return s.refusedByB() || s.st.Oneway && d.Class == cHard }},
+		{anchor: "kv-value-required", parts: true, hidden: true,
+			stirs: func(s *scene) bool {
+				return s.any(rcPutKV, func(h *header) bool {
+					v, given := h.ext["value"]
+					return !given || v == "" && s.st.Enc == "rmq"
+				})
+			},
+			covers: func(s *scene, d *diff) bool { return d.about(rcPutKV) && s.refusedByB() }},
+		{anchor: "unknown-broker-topic", parts: true,
+			stirs: func(s *scene) bool {
+				return s.any(rcRegTopic, func(*header) bool {
+					if s.st.Body == nil {
+						return false
+					}
+					d, _, err := parseJSON(*s.st.Body)
+					if err != nil || d.get("queueDatas") == nil {
+						return false
+					}
+					for _, q := range d.get("queueDatas").arr {
+						if _, known := s.groups[q.get("brokerName").strOr("")]; !known {
+							return true
+						}
+					}
+					return false
+				})
+			},
+			covers: func(s *scene, d *diff) bool { return d.about(rcRoute, rcAllTopics) && d.Class == cHard }},
+		{anchor: "write-perm-restored", parts: true,
+			stirs: func(s *scene) bool { return s.any(rcAddPerm, func(*header) bool { return true }) },
+			covers: func(s *scene, d *diff) bool {
+				return d.about(rcRoute) && strings.HasSuffix(d.Where, ".perm") && d.A == "6" && d.names(s.h[0].ext["brokerName"])
+			}},
+		{anchor: "zone-keeps-dialect",
+			covers: func(s *scene, d *diff) bool {
+				if !d.about(rcRoute) || d.Class != cForm || !strings.HasSuffix(d.Gen, " key quoting") {
+					return false
+				}
+				ext := d.Asked.ext
+				zone := strings.EqualFold(ext[extZoneMode], "true") && strings.TrimSpace(ext[extZone]) != ""
+				strict := d.Asked.ver >= v4_9_4 || strings.EqualFold(ext["acceptStandardJsonOnly"], "true")
+				return zone && strict
+			}},
+	}
+}

@@ -1,0 +1,3 @@
+module fingerpost/interop/nsdiff
+
+go 1.26
