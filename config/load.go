@@ -38,12 +38,19 @@ type Source struct {
 	Open func(path string, whole func([]byte) error) File
 }
 
+// Note is a sentence for the operator, without a final full stop.
+type Note struct {
+	Text string
+	// Warn is whether something is not as the operator may think.
+	Warn bool
+}
+
 // PathEnv names the properties file where no flag does.
 const PathEnv = EnvPrefix + "CONFIG_FILE"
 
 // Load reads all settings. The notes are sentences for the operator, to be logged once
 // the log is set up. The error tells all that is wrong, a sentence a line.
-func Load(src Source) (*Store, []string, error) {
+func Load(src Source) (*Store, []Note, error) {
 	l := loader{src: src, env: make(map[string]string)}
 	for _, kv := range src.Env {
 		if k, v, ok := strings.Cut(kv, "="); ok {
@@ -77,7 +84,7 @@ type loader struct {
 	src    Source
 	env    map[string]string
 	layers layers
-	notes  []string
+	notes  []Note
 	errs   []error
 }
 
@@ -88,8 +95,13 @@ type stored struct {
 	text []byte
 }
 
-func (l *loader) fail(err error)               { l.errs = append(l.errs, err) }
-func (l *loader) note(format string, a ...any) { l.notes = append(l.notes, fmt.Sprintf(format, a...)) }
+func (l *loader) fail(err error) { l.errs = append(l.errs, err) }
+func (l *loader) note(format string, a ...any) {
+	l.notes = append(l.notes, Note{Text: fmt.Sprintf(format, a...)})
+}
+func (l *loader) warn(format string, a ...any) {
+	l.notes = append(l.notes, Note{Text: fmt.Sprintf(format, a...), Warn: true})
+}
 
 // unknown is the error for a key that nobody knows.
 func unknown(key, where string) error {
@@ -126,12 +138,12 @@ func (l *loader) environment() {
 		}
 		// No error: others may put variables there that only look like ours.
 		if near, ok := nearest(n, names); ok {
-			l.note("the environment variable %s is not known; did you mean %s?", n, near)
+			l.warn("the environment variable %s is not known; did you mean %s?", n, near)
 		} else {
-			l.note("the environment variable %s is not known", n)
+			l.warn("the environment variable %s is not known", n)
 		}
 	}
-	slices.Sort(l.notes)
+	slices.SortFunc(l.notes, func(a, b Note) int { return strings.Compare(a.Text, b.Text) })
 }
 
 // serviceLink matches what Kubernetes sets for a service called fingerpost.
@@ -159,7 +171,7 @@ func (l *loader) file(defaults Config) stored {
 	st := stored{file: l.src.Open(path, wholeProperties), path: path}
 	data, found, note, err := st.file.Load()
 	if note != "" {
-		l.note("%s", note)
+		l.warn("%s", note)
 	}
 	switch {
 	case err != nil:
@@ -208,12 +220,12 @@ func (l *loader) properties(path string, text []byte) {
 				l.fail(fmt.Errorf("%s: %s is another name for %s, which stands in line %d: remove one of them", where, p.key, first.key, first.line))
 				continue
 			}
-			l.note("%s: %s stands in line %d already; the last one counts", where, p.key, first.line)
+			l.warn("%s: %s stands in line %d already; the last one counts", where, p.key, first.line)
 		}
 		lines[s.Key] = p
 		if s.Key == "configStorePath" {
 			if filepath.Clean(strings.TrimSpace(p.value)) != filepath.Clean(path) {
-				l.note("%s: configStorePath is not followed: changes are saved in the file that is read", where)
+				l.warn("%s: configStorePath is not followed: changes are saved in the file that is read", where)
 			}
 			continue
 		}
@@ -242,7 +254,7 @@ func (l *loader) remarks(cfg *Config, defaults Config) {
 			idle = append(idle, s.Key)
 		}
 		if s.Key == "enableControllerInNamesrv" && cfg.Inert.EnableControllerInNamesrv {
-			l.note("%s: enableControllerInNamesrv is on, but this server has no controller: run RocketMQ's controller as a process of its own", e.where)
+			l.warn("%s: enableControllerInNamesrv is on, but this server has no controller: run RocketMQ's controller as a process of its own", e.where)
 		}
 	}
 	if len(idle) > 0 {
@@ -251,7 +263,7 @@ func (l *loader) remarks(cfg *Config, defaults Config) {
 	}
 	for _, k := range cfg.ConfigBlackList {
 		if _, ok := index[k]; !ok {
-			l.note("configBlackList names %s, which is no setting", quote(k))
+			l.warn("configBlackList names %s, which is no setting", quote(k))
 		}
 	}
 }

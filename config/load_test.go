@@ -31,8 +31,8 @@ func TestJavasFileLoads(t *testing.T) {
 	if c := s.Current(); c.ListenPort != 9877 || c.BindAddress != "127.0.0.1" || !c.OrderMessageEnable || c.RocketmqHome != "/opt/rocketmq" {
 		t.Errorf("read as %+v", c)
 	}
-	if want := "these settings are known but have no effect in this server: useTLS"; len(notes) != 1 || notes[0] != want {
-		t.Errorf("notes %q", notes)
+	if want := "these settings are known but have no effect in this server: useTLS"; len(notes) != 1 || notes[0].Text != want || notes[0].Warn {
+		t.Errorf("notes %v", notes)
 	}
 	if _, err := s.Update([]byte("orderMessageEnable=false\n"), cause); err != nil {
 		t.Fatal(err)
@@ -156,12 +156,15 @@ func TestNotes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all := strings.Join(notes, "\n")
+			var all string
+			for _, n := range notes {
+				all += n.Text + "\n"
+			}
 			if !strings.Contains(all, c.want) || c.want == "" && all != "" {
-				t.Errorf("notes %q, want %q", notes, c.want)
+				t.Errorf("notes %v, want %q", notes, c.want)
 			}
 			if c.name == "paths of one file" && strings.Contains(all, "not followed") {
-				t.Errorf("notes %q", notes)
+				t.Errorf("notes %v", notes)
 			}
 		})
 	}
@@ -222,8 +225,8 @@ func TestFileTrouble(t *testing.T) {
 	src, f = source("listenPort=5")
 	f.note = "the backup was used"
 	_, notes, err := Load(src)
-	if err != nil || notes[0] != f.note {
-		t.Errorf("notes %q, %v", notes, err)
+	if err != nil || notes[0].Text != f.note || !notes[0].Warn {
+		t.Errorf("notes %v, %v", notes, err)
 	}
 	for text, want := range map[string]string{"a=\\u12": "line 1 has a \\u", "listenPort=1\n\x00\x00": "zero bytes", "listenPort=1": ""} {
 		if err := wholeProperties([]byte(text)); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
