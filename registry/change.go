@@ -124,7 +124,8 @@ type MinIDChange struct {
 	MinID        int64
 	MinAddr      string
 	OfflineAddr  string // the address that left, if one did
-	HAAddr       string // that of the newcomer, if one came and has one
+	HAAddr       string // that of the newcomer, if one came
+	HasHA        bool   // it came and said one
 	NoticeToAddr []string
 }
 
@@ -137,11 +138,25 @@ func (c *Change) Size() int {
 	return len(c.Members) + len(c.Topics) + len(c.Clusters) + len(c.WritePerms) + len(c.KV) + len(c.Config) + len(c.Server)
 }
 
-// bytes is a rough measure of what keeping the change costs: the size of its parts.
+// bytes is a rough measure of what keeping the change costs: the size of its parts and
+// of the texts that nothing else may keep any more.
 func (c *Change) bytes() int {
 	n := 320 + 72*len(c.Topics) + 480*len(c.Members) + 64*(len(c.Clusters)+len(c.WritePerms)+len(c.Config)+len(c.Server))
+	for i := range c.Topics {
+		n += len(c.Topics[i].Topic)
+	}
+	for _, m := range c.Members {
+		for _, i := range []*MemberInfo{m.Before, m.After} {
+			if i != nil {
+				n += len(i.Cluster) + len(i.Name) + len(i.Addr) + len(i.HAAddr) + len(i.Zone)
+			}
+		}
+	}
 	for _, k := range c.KV {
-		n += 80 + len(k.Before) + len(k.After)
+		n += 80 + len(k.Namespace) + len(k.Key) + len(k.Before) + len(k.After)
+	}
+	for _, k := range c.Config {
+		n += len(k.Key) + len(k.Before) + len(k.After)
 	}
 	return n
 }

@@ -19,6 +19,8 @@ type draft struct {
 	dirty   bool // something was changed that no change tells of
 	millis  int64
 	evicted []eviction
+	reduced []string          // groups that lost a member and are left
+	minGone map[string]string // groups whose smallest id is said to have gone, and its address
 }
 
 type eviction struct {
@@ -39,11 +41,13 @@ func (d *draft) revision() uint64 { return d.reg.Snapshot().Revision + 1 }
 // commit publishes the draft if it says that anything changed, releases Registry.mu,
 // and only then tells the holders that lost everything.
 func (d *draft) commit() {
-	if !d.change.empty() {
+	d.settleReduced()
+	d.noticeGone()
+	if d.newView || d.newName || !d.change.empty() {
 		n := d.next
 		n.Revision, n.At = d.revision(), d.reg.now()
 		if d.newView {
-			n.view = new(view)
+			n.view = newView()
 		}
 		if d.newName {
 			n.names = new(names)
@@ -168,11 +172,15 @@ func (d *draft) dropPart(old *Topic, q QueueData) {
 	}
 }
 
-// setMapping stores a broker's part of a static topic, if the topic exists.
+// setMapping stores a broker's part of a static topic, if the broker serves the topic.
 func (d *draft) setMapping(m *Mapping) {
 	old := d.next.topics.get(m.Topic)
 	if old == nil {
 		return
+	}
+	q := old.layout.find(m.Broker)
+	if q == nil {
+		return // it would outlive its broker
 	}
 	i, found := slices.BinarySearchFunc(old.mappings, m.Broker, func(x *Mapping, b string) int { return strings.Compare(x.Broker, b) })
 	if found && old.mappings[i].equal(m) {
@@ -185,7 +193,7 @@ func (d *draft) setMapping(m *Mapping) {
 	} else {
 		t.mappings = slices.Insert(t.mappings, i, m)
 	}
-	q, _ := t.Queue(m.Broker)
+	d.table(m.Broker) // so that the broker's next registration is compared again
 	d.change.Topics = append(d.change.Topics,
 		TopicChange{Op: OpChanged, Mapping: true, Topic: m.Topic, Broker: m.Broker, Before: q.QueueSpec, After: q.QueueSpec})
 	d.next.topicsRevision = d.revision()

@@ -3,14 +3,15 @@ package registry
 // Heartbeat renews the lease of the member that registered as (cluster, addr) and
 // binds it to the connection over which the heartbeat came, which may be nil. It
 // reports whether there is such a member; it never makes one, changes no revision,
-// and takes no lock unless the connection is a new one.
+// and takes no lock unless the connection is a new one. A REST member has no connection
+// and is bound to none.
 func (r *Registry) Heartbeat(cluster, addr string, h Holder) bool {
 	l := r.Snapshot().Live(cluster, addr)
 	return l != nil && r.renewed(l, h)
 }
 
 func (r *Registry) renewed(l *Live, h Holder) bool {
-	return l.lease.touch(r.now()) && (h == nil || l.lease.heldBy(h) || r.rebind(l, h))
+	return l.lease.touch(r.now()) && (h == nil || l.Source == FromREST || l.lease.heldBy(h) || r.rebind(l, h))
 }
 
 // rebind makes h the holder of l's lease, unless the lease has ended meanwhile.
@@ -38,7 +39,8 @@ func (r *Registry) Probe(cluster, addr string, v *DataVersion, h Holder) (stored
 // Renew is the heartbeat of a REST member, addressed by name and id. It fails with
 // NotFound for an unknown member, and with Conflict when the place is now held over
 // remoting (code "member-taken-over") or by another principal ("member-held-by-other")
-// unless any is set. changed compares v, which may be nil, as Probe does.
+// unless any is set. changed tells that v differs from the stored version; without v
+// there is nothing to compare.
 func (r *Registry) Renew(name string, id int64, owner string, any bool, v *DataVersion) (l *Live, changed bool, err error) {
 	s := r.Snapshot()
 	l = s.Member(name, id)

@@ -53,36 +53,13 @@ type node[V keyed] struct {
 func (x index[V]) len() int { return x.n }
 
 // get returns the value named k, or the zero V.
-func (x index[V]) get(k string) (v V) {
-	h := hashString(k)
-	for n, shift := x.root, uint(0); n != nil; shift += levelBits {
-		if shift > maxShift {
-			for _, c := range n.vals {
-				if c.key() == k {
-					return c
-				}
-			}
-			return v
-		}
-		bit := uint64(1) << (h >> shift & levelMask)
-		if n.has&bit != 0 {
-			if c := n.vals[bits.OnesCount64(n.has&(bit-1))]; c.key() == k {
-				return c
-			}
-			return v
-		}
-		if n.deep&bit == 0 {
-			return v
-		}
-		n = n.kids[bits.OnesCount64(n.deep&(bit-1))]
-	}
-	return v
-}
+func (x index[V]) get(k string) V { return find(x.root, hashString(k), k) }
 
 // getBytes is get for a name that is not a string yet; it does not allocate.
-func (x index[V]) getBytes(k []byte) (v V) {
-	h := hashBytes(k)
-	for n, shift := x.root, uint(0); n != nil; shift += levelBits {
+func (x index[V]) getBytes(k []byte) V { return find(x.root, hashBytes(k), k) }
+
+func find[V keyed, K string | []byte](n *node[V], h uint64, k K) (v V) {
+	for shift := uint(0); n != nil; shift += levelBits {
 		if shift > maxShift {
 			for _, c := range n.vals {
 				if c.key() == string(k) {
@@ -119,12 +96,14 @@ func (x *index[V]) put(v V, o *owner) {
 }
 
 // del removes the value named k, if there is one.
-func (x *index[V]) del(k string, o *owner) {
+func (x *index[V]) del(k string, o *owner) { x.remove(k, hashString(k), o) }
+
+func (x *index[V]) remove(k string, h uint64, o *owner) {
 	if x.root == nil {
 		return
 	}
 	var gone bool
-	if x.root, gone = x.root.del(k, hashString(k), 0, o); gone {
+	if x.root, gone = x.root.del(k, h, 0, o); gone {
 		x.n--
 	}
 	if x.n == 0 {

@@ -114,7 +114,10 @@ func (r *Registry) PutKV(ns, key, value string, when KVCondition, cause Cause) (
 			e = KVEntry{Value: value, Revision: revision}
 			m[key] = e
 		})
-	return e, !set, err
+	if err != nil {
+		return old, false, err
+	}
+	return e, !set, nil
 }
 
 // DeleteKV removes a key and reports whether it was set. The namespace stays,
@@ -157,7 +160,9 @@ func (r *Registry) changeKV(ns string, cause Cause, ch KVChange, f func(m map[st
 	d.next.kv = d.next.kv.with(ns, d.revision(), func(m map[string]KVEntry) { f(m, d.revision()) })
 	d.change.KV = append(d.change.KV, ch)
 	if ns == OrderNamespace {
-		d.next.orderRevision = d.revision()
+		if ch.Op == OpDeleted {
+			d.next.orderGoneRevision = d.revision()
+		}
 		d.newView = true
 	}
 	d.commit()

@@ -70,14 +70,16 @@ func (ls *layouts) intern(s step) *layout {
 	if ls.bySum == nil {
 		ls.bySum = make(map[uint64][]weak.Pointer[layout])
 	}
-	ls.bySum[sum] = append(ls.bySum[sum], weak.Make(l))
+	// A content that comes and goes must not leave a dead entry each time.
+	ls.bySum[sum] = append(slices.DeleteFunc(ls.bySum[sum], dead), weak.Make(l))
 	return l
 }
 
+func dead(w weak.Pointer[layout]) bool { return w.Value() == nil }
+
 func (ls *layouts) sweep() {
 	for sum, ws := range ls.bySum {
-		ws = slices.DeleteFunc(ws, func(w weak.Pointer[layout]) bool { return w.Value() == nil })
-		if len(ws) == 0 {
+		if ws = slices.DeleteFunc(ws, dead); len(ws) == 0 {
 			delete(ls.bySum, sum)
 		} else {
 			ls.bySum[sum] = ws

@@ -53,8 +53,9 @@ func (r *Registry) Release(h Holder, cause Cause) int {
 	n := 0
 	for _, key := range sortedKeys(held) {
 		if l := d.next.lives.get(key); l != nil && l.lease == held[key] {
-			d.leave(l, OpDisconnected, l.ID)
-			n++
+			if d.leave(l, OpDisconnected, l.ID) {
+				n++
+			}
 		}
 	}
 	delete(r.holders, h)
@@ -68,7 +69,9 @@ const wakeGrace = 5 * time.Second
 
 // Swept tells what a sweep did.
 type Swept struct {
-	// Expired are the members that had been silent for longer than their timeout.
+	// Expired are the members that had been silent for longer than their timeout, in
+	// order of cluster and address. Addresses that had lost their place before go
+	// without being named.
 	Expired []MemberInfo
 	// Late is set when the sweep itself came so late that it spared everybody
 	// until the next one.
@@ -109,11 +112,12 @@ func (r *Registry) Sweep(interval time.Duration, cause Cause) Swept {
 	d := r.begin(cause)
 	for _, l := range dead {
 		holder := l.lease.holder.Load()
-		d.leave(l, OpExpired, l.ID)
+		if d.leave(l, OpExpired, l.ID) {
+			out.Expired = append(out.Expired, l.MemberInfo)
+		}
 		if holder != nil && len(r.holders[*holder]) == 0 {
 			d.evicted = append(d.evicted, eviction{*holder, "expired: not heard of for " + l.Timeout.String()})
 		}
-		out.Expired = append(out.Expired, l.MemberInfo)
 	}
 	d.commit()
 	return out
@@ -126,9 +130,10 @@ func (r *Registry) LastSweep() time.Time {
 	return r.swept
 }
 
-// leave takes a registration out, and its place in the group if it has one.
-func (d *draft) leave(l *Live, op Op, idSaid int64) {
-	placed := d.next.Placed(l)
+// leave takes a registration out, and its place in the group if it has one, and reports
+// whether it had.
+func (d *draft) leave(l *Live, op Op, idSaid int64) (placed bool) {
+	placed = d.next.Placed(l)
 	if placed {
 		d.unplace(l, idSaid)
 	}
@@ -137,11 +142,11 @@ func (d *draft) leave(l *Live, op Op, idSaid int64) {
 		d.next.livesRevision = d.revision()
 		d.change.Members = append(d.change.Members, MemberChange{Op: op, Broker: l.Name, ID: l.ID, Before: infoOf(l)})
 	}
+	return placed
 }
 
 // unplace takes l's place out of its group. What the group served goes with its last
-// member; a group that may act without its master becomes read-only when the master
-// is gone.
+// member.
 func (d *draft) unplace(l *Live, idSaid int64) {
 	old := d.next.groups.get(l.Name)
 	i := old.place(l.Cluster, l.Addr)
@@ -153,18 +158,26 @@ func (d *draft) unplace(l *Live, idSaid int64) {
 	g.Members = slices.Delete(slices.Clone(old.Members), i, i+1)
 	g.settleCluster(old.Cluster)
 	d.putGroup(old, g)
-	if g.Acting && !g.HasMaster() && g.Members[0].ID > 0 {
-		d.eachQueue(g.Name, func(_ *Listed, q QueueSpec) QueueSpec {
-			q.Perm &^= PermWrite
-			return q
-		})
-	}
-	if d.next.rules.NotifyMinBrokerIDChanged && g.Acting && idSaid == old.Members[0].ID {
-		n := MinIDChange{Broker: g.Name, MinID: g.Members[0].ID, MinAddr: g.Members[0].Addr, OfflineAddr: l.Addr}
-		for _, m := range g.Members {
-			n.NoticeToAddr = append(n.NoticeToAddr, m.Addr)
+	d.reduced = append(d.reduced, g.Name)
+	if idSaid == old.Members[0].ID {
+		if d.minGone == nil {
+			d.minGone = make(map[string]string, 1)
 		}
-		d.notice(n, g)
+		d.minGone[g.Name] = l.Addr
+	}
+}
+
+// settleReduced makes groups read-only that lost a member and have to act without a
+// master from now on. It looks at what is left when everybody has left: of a group that
+// went down with one connection nothing need be written first.
+func (d *draft) settleReduced() {
+	for _, broker := range d.reduced {
+		if g := d.next.groups.get(broker); g != nil && g.Acting && g.smallest() > 0 {
+			d.eachQueue(broker, func(_ *Listed, q QueueSpec) QueueSpec {
+				q.Perm &^= PermWrite
+				return q
+			})
+		}
 	}
 }
 

@@ -11,11 +11,13 @@ type plan struct {
 	was  basis
 	key  string // of the sender's registration, which is live
 	live *Live
+	// own is what stands in the group under the sender's address: live, or what the
+	// address registered under the label of another cluster. It is nil for a newcomer
+	// and for a sender that had lost its place.
+	own *Live
 	// rival is the registration whose place the sender takes, elsewhere the sender's
 	// own under another broker name, which it leaves.
 	rival, elsewhere *Live
-	// displacedSelf: the sender was registered but had lost its place.
-	displacedSelf bool
 
 	refusal                  *Error
 	conflict, conflictDetail string
@@ -34,7 +36,8 @@ type plan struct {
 func (p *plan) holds(s *Snapshot) bool {
 	name := p.group.Name
 	return p.was.rules == s.rules && p.was.group == s.groups.get(name) && p.was.table == s.tables.get(name) &&
-		p.live == s.lives.get(p.key) && p.elsewhere == nil && (p.rival == nil || p.rival == s.lives.get(p.rival.k))
+		p.live == s.lives.get(p.key) && p.elsewhere == nil &&
+		(p.own == nil || p.own == s.lives.get(p.own.k)) && (p.rival == nil || p.rival == s.lives.get(p.rival.k))
 }
 
 // spec is what clients see of a topic that the sender listed.
@@ -56,21 +59,33 @@ func (s *Snapshot) plan(reg *Registration, now time.Time) *plan {
 	if p.refusal = s.refuse(reg, p); p.refusal != nil {
 		return p
 	}
-	if p.group.Cluster != reg.Cluster {
-		p.conflict = "broker-in-other-cluster"
-		p.conflictDetail = "the name belongs to cluster " + p.group.Cluster
-	}
+	p.clash(reg)
 	master := reg.ID == 0
-	acts := !master && reg.Acting != ActingUnsaid && p.group.smallest() == reg.ID
+	acts := reg.ID > 0 && reg.Acting != ActingUnsaid && p.group.smallest() == reg.ID
 	p.counts = reg.Topics != nil && (master || acts)
 	p.noWrite = acts && p.group.Acting
 	if reg.Topics != nil {
 		p.compare(s, reg, now)
-	} else if p.live != nil {
+	} else if p.live != nil && p.live.Name == reg.Name {
 		p.listing = p.live.listing
 		p.counts = p.live.counted
 	}
 	return p
+}
+
+// clash notes that two clusters use the sender's broker name: it joins the group of
+// another one, or takes the place of a member of another one and with it the name.
+func (p *plan) clash(reg *Registration) {
+	old := p.was.group
+	switch {
+	case p.group.Cluster != reg.Cluster:
+		p.conflictDetail = "the name belongs to cluster " + p.group.Cluster
+	case old != nil && old.Cluster != reg.Cluster && p.rival != nil:
+		p.conflictDetail = "the name belonged to cluster " + old.Cluster + " and the place to " + p.rival.Addr
+	default:
+		return
+	}
+	p.conflict = "broker-in-other-cluster"
 }
 
 // place works out the group after the registration: who stands where.
@@ -81,18 +96,19 @@ func (p *plan) place(s *Snapshot, reg *Registration) {
 	if p.live != nil && p.live.Name != reg.Name && s.Placed(p.live) {
 		p.elsewhere = p.live
 	}
-	p.displacedSelf = p.live != nil && p.elsewhere == nil && !s.Placed(p.live)
 	if old != nil {
-		if i := old.place(reg.Cluster, reg.Addr); i >= 0 {
-			m.Filters = old.Members[i].Filters
-		}
 		for _, o := range old.Members {
 			// An address stands once in its group, and an id has one address.
-			if o.Addr != reg.Addr && o.ID != reg.ID {
-				g.Members = append(g.Members, o)
-			}
-			if o.Addr != reg.Addr && o.ID == reg.ID {
+			switch {
+			case o.Addr == reg.Addr:
+				p.own = s.LiveOf(o)
+				if o.Cluster == reg.Cluster {
+					m.Filters = o.Filters
+				}
+			case o.ID == reg.ID:
 				p.rival = s.LiveOf(o)
+			default:
+				g.Members = append(g.Members, o)
 			}
 		}
 	}
@@ -127,8 +143,8 @@ func (g *Group) settleCluster(had string) {
 	}
 }
 
-// smallest returns the smallest id that may stand in for a master, or -1. Negative
-// ids belong to candidates without a role.
+// smallest returns the id of the master, or else of the one member that may act for
+// it, or -1. Negative ids belong to candidates without a role.
 func (g *Group) smallest() int64 {
 	for _, m := range g.Members {
 		if m.ID >= 0 {
@@ -151,7 +167,7 @@ func (s *Snapshot) refuse(reg *Registration, p *plan) *Error {
 		return &Error{Kind: Conflict, Code: "stale-state-version",
 			Message: "the place is held by " + r.Addr + " with a higher state version"}
 	}
-	if reg.Source == FromRemoting && reg.Topics != nil && reg.Topics.Len() == 1 {
+	if reg.Source == FromRemoting && reg.Topics != nil && reg.Topics.single() {
 		if g := p.was.group; g == nil || g.Addr(reg.ID) == "" {
 			return &Error{Kind: Conflict, Code: "single-topic",
 				Message: "a broker that is not registered yet may not begin with a single topic"}
@@ -174,9 +190,9 @@ func (s *Snapshot) refuseREST(reg *Registration, p *plan) *Error {
 	if reg.Takeover {
 		return nil
 	}
-	for _, holder := range []*Live{p.live, p.rival} {
+	for _, holder := range []*Live{p.own, p.rival} {
 		switch {
-		case holder == nil || holder == p.live && p.displacedSelf:
+		case holder == nil:
 		case holder.Source == FromRemoting:
 			return &Error{Kind: Conflict, Code: "member-held-by-remoting",
 				Message: "the place is held by the broker at " + holder.Addr + ", which registered over remoting"}
@@ -190,16 +206,21 @@ func (s *Snapshot) refuseREST(reg *Registration, p *plan) *Error {
 // compare works out what the statement changes. A topic is taken over if the sender
 // is new in its place, speaks of another data version, says something else of the
 // topic than it last did, or is missing from the topic. So an unchanged repeat moves
-// nothing and undoes no wipe, and what has changed is applied whatever its version.
+// nothing and undoes no wipe, and what has changed is applied whatever its version. A
+// part of the list may come first under a new version; what it left out is then as it
+// was last registered.
 func (p *plan) compare(s *Snapshot, reg *Registration, now time.Time) {
 	topics, same := reg.Topics.list()
 	p.total = len(topics)
 	first := p.was.group == nil || p.was.group.Addr(reg.ID) == ""
 	again := !first && p.live != nil && p.live.listing != nil && p.live.Version == reg.Version
 	same = same && again && reg.Topics.was == p.live.listing
+	full := reg.Replace || s.rules.DeleteTopicWithBrokerRegistration && len(reg.Mappings) == 0
 	switch {
 	case same:
 		p.listing = p.live.listing
+	case again && full:
+		p.listing = &listing{topics: topics, since: p.live.listing.since}
 	case again:
 		p.listing = p.live.listing.merge(topics)
 	default:
@@ -209,13 +230,11 @@ func (p *plan) compare(s *Snapshot, reg *Registration, now time.Time) {
 		return
 	}
 	p.mappings = reg.Mappings
-	if same && p.live.counted && p.live.settled == (basis{group: p.group, table: p.was.table, rules: s.rules}) {
+	leftovers := full && p.was.table != nil && p.was.table.topics.len() > len(topics)
+	if same && p.live.counted && !leftovers && p.live.settled == (basis{group: p.group, table: p.was.table, rules: s.rules}) {
 		return
 	}
-	var listed map[string]*Listed
-	if again && !same {
-		listed = p.live.listing.byName()
-	}
+	var listed map[string]*Listed // what the sender last listed, made when it is needed
 	present := 0
 	for _, l := range topics {
 		t := s.topics.get(l.Name)
@@ -225,16 +244,24 @@ func (p *plan) compare(s *Snapshot, reg *Registration, now time.Time) {
 		}
 		if q != nil {
 			present++
-			if again && (same || listed[l.Name] != nil && listed[l.Name].Config == l.Config) {
+			if same {
 				continue
 			}
-			if q.QueueSpec == p.spec(l) && p.was.table.topics.get(l.Name).Config == l.Config {
+			said := p.was.table.topics.get(l.Name)
+			if said.Config == l.Config && (again || q.QueueSpec == p.spec(l)) {
 				continue
+			}
+			if again {
+				if listed == nil {
+					listed = p.live.listing.byName()
+				}
+				if before := listed[l.Name]; before != nil && before.Config == l.Config {
+					continue
+				}
 			}
 		}
 		p.set = append(p.set, l)
 	}
-	full := reg.Replace || s.rules.DeleteTopicWithBrokerRegistration && len(reg.Mappings) == 0
 	if full && p.was.table != nil && p.was.table.topics.len() > present {
 		named := make(map[string]struct{}, len(topics))
 		for _, l := range topics {

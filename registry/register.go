@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -155,15 +156,17 @@ func (m *MemberInfo) check() error {
 // register carries out a plan that holds.
 func (d *draft) register(reg *Registration, p *plan, h Holder) Registered {
 	now := d.reg.now()
+	if p.group != p.was.group {
+		d.putGroup(p.was.group, p.group)
+	}
 	if p.elsewhere != nil {
+		// After the new place is taken, so that a cluster with one broker does not
+		// go and come back.
 		d.unplace(p.elsewhere, p.elsewhere.ID)
 		d.change.Members = append(d.change.Members, MemberChange{
 			Op: OpDeleted, Broker: p.elsewhere.Name, ID: p.elsewhere.ID, Before: infoOf(p.elsewhere),
 			Code: "address-moved", Detail: "its address registered as " + reg.Name,
 		})
-	}
-	if p.group != p.was.group {
-		d.putGroup(p.was.group, p.group)
 	}
 	res := Registered{TopicsIgnored: reg.Topics != nil && reg.Topics.Len() > 0 && !p.counts}
 	d.change.Topics = slices.Grow(d.change.Topics, len(p.set)+len(p.gone))
@@ -187,31 +190,18 @@ func (d *draft) register(reg *Registration, p *plan, h Holder) Registered {
 		d.setMapping(m)
 	}
 	d.settleWipe(reg.Name)
-	res.Created = p.live == nil || p.displacedSelf
+	res.Created = p.own == nil
 	res.Live = d.renew(reg, p, h, now)
 	d.noticeNewcomer(reg, p)
 	return res
 }
 
-// renew stores the member's new registration, or the one it has if nothing differs,
-// and reports what changed about the member.
+// renew stores the member's new registration and reports what changed about the member.
 func (d *draft) renew(reg *Registration, p *plan, h Holder, now time.Time) *Live {
 	l := &Live{MemberInfo: reg.MemberInfo, Registered: now, Revision: d.revision(), listing: p.listing, print: reg.Print,
-		k: liveKey(reg.Cluster, reg.Addr)}
-	l.h = hashString(l.k)
-	l.counted = p.counts
-	ch := MemberChange{Op: OpCreated, Broker: reg.Name, ID: reg.ID, After: infoOf(l), Code: p.conflict, Detail: p.conflictDetail}
+		k: p.key, h: hashString(p.key), counted: p.counts}
 	if old := p.live; old != nil {
 		l.lease, l.Registered = old.lease, old.Registered
-		ch.Before = infoOf(old)
-		switch {
-		case p.displacedSelf || p.elsewhere != nil:
-			ch.Before = nil
-		case old.Source != l.Source || old.Owner != l.Owner:
-			ch.Op = OpOwnerChanged
-		default:
-			ch.Op = OpChanged
-		}
 		if old.MemberInfo == l.MemberInfo {
 			l.Revision = old.Revision
 		}
@@ -221,27 +211,39 @@ func (d *draft) renew(reg *Registration, p *plan, h Holder, now time.Time) *Live
 		l.lease.seen.Store(int64(now.Sub(d.reg.started)))
 	}
 	l.settled = basis{group: d.next.groups.get(reg.Name), table: d.next.tables.get(reg.Name), rules: d.next.rules}
-	if p.rival != nil {
-		d.replaced(p, &ch)
-	}
-	if ch.Before == nil || *ch.Before != l.MemberInfo {
-		d.change.Members = append(d.change.Members, ch)
-		d.next.livesRevision = d.revision()
-	}
+	d.noteMember(l, p)
 	d.putLive(l, h)
 	return l
 }
 
-// replaced makes ch tell that the member took the place of another address, and
-// reports that it left its own old place, if it had one.
-func (d *draft) replaced(p *plan, ch *MemberChange) {
-	if ch.Before != nil && ch.Before.ID != ch.ID {
-		d.change.Members = append(d.change.Members, MemberChange{Op: OpDeleted, Broker: ch.Broker, ID: ch.Before.ID, Before: ch.Before})
+// noteMember reports what the registration changed about its member and about the one
+// whose place it took. Who removes the place of Before and then fills that of After
+// ends with the members that there are.
+func (d *draft) noteMember(l *Live, p *plan) {
+	ch := MemberChange{Op: OpChanged, Broker: l.Name, ID: l.ID, After: infoOf(l), Code: p.conflict, Detail: p.conflictDetail}
+	before := p.own
+	if p.rival != nil {
+		if p.own != nil {
+			d.change.Members = append(d.change.Members, MemberChange{Op: OpDeleted, Broker: l.Name, ID: p.own.ID, Before: infoOf(p.own)})
+		}
+		before = p.rival
 	}
-	ch.Op, ch.Before = OpChanged, infoOf(p.rival)
-	if ch.Before.Source != ch.After.Source || ch.Before.Owner != ch.After.Owner {
+	switch {
+	case before == nil:
+		ch.Op = OpCreated
+	case before.Source != l.Source || before.Owner != l.Owner:
 		ch.Op = OpOwnerChanged
+	case before.MemberInfo == l.MemberInfo && p.group == p.was.group:
+		return
+	case before.MemberInfo == l.MemberInfo && ch.Detail == "":
+		// Whoever registers decides for its group, so members that disagree do this in turn.
+		ch.Detail = "it changed its filter servers, or its group's zone or acting flag"
 	}
+	if before != nil {
+		ch.Before = infoOf(before)
+	}
+	d.change.Members = append(d.change.Members, ch)
+	d.next.livesRevision = d.revision()
 }
 
 // noticeNewcomer notes the notice due to the group's members when the registration
@@ -259,7 +261,7 @@ func (d *draft) noticeNewcomer(reg *Registration, p *plan) {
 		return
 	}
 	first := p.group.Members[0]
-	n := MinIDChange{Broker: reg.Name, MinID: first.ID, MinAddr: first.Addr, HAAddr: reg.HAAddr}
+	n := MinIDChange{Broker: reg.Name, MinID: first.ID, MinAddr: first.Addr, HAAddr: reg.HAAddr, HasHA: reg.HasHA}
 	for _, m := range p.group.Members {
 		if m.ID != first.ID || len(p.group.Members) == 1 {
 			n.NoticeToAddr = append(n.NoticeToAddr, m.Addr)
@@ -268,12 +270,27 @@ func (d *draft) noticeNewcomer(reg *Registration, p *plan) {
 	d.notice(n, p.group)
 }
 
+// noticeGone notes the notices due to what is left of groups whose smallest id was said
+// to have gone, one for each group, as it stands at the end of the transaction.
+func (d *draft) noticeGone() {
+	for _, broker := range slices.Sorted(maps.Keys(d.minGone)) {
+		g := d.next.groups.get(broker)
+		if g == nil || !g.Acting || !d.next.rules.NotifyMinBrokerIDChanged {
+			continue
+		}
+		n := MinIDChange{Broker: g.Name, MinID: g.Members[0].ID, MinAddr: g.Members[0].Addr, OfflineAddr: d.minGone[broker]}
+		for _, m := range g.Members {
+			n.NoticeToAddr = append(n.NoticeToAddr, m.Addr)
+		}
+		d.notice(n, g)
+	}
+}
+
 // notice adds a notice, without the members that have no broker to hear it.
 func (d *draft) notice(n MinIDChange, g *Group) {
 	n.NoticeToAddr = slices.DeleteFunc(n.NoticeToAddr, func(addr string) bool {
 		i := slices.IndexFunc(g.Members, func(m Member) bool { return m.Addr == addr })
-		l := d.next.LiveOf(g.Members[i])
-		return l != nil && l.Source == FromREST
+		return d.next.LiveOf(g.Members[i]).Source == FromREST
 	})
 	if len(n.NoticeToAddr) > 0 {
 		d.change.MinIDs = append(d.change.MinIDs, n)

@@ -67,7 +67,7 @@ func New(o Options) *Registry {
 		}
 		kv.spaces[ns] = es
 	}
-	r.snap.Store(&Snapshot{Epoch: r.epoch, At: r.started, reg: r, kv: kv, rules: &rules, view: new(view), names: new(names)})
+	r.snap.Store(&Snapshot{Epoch: r.epoch, At: r.started, reg: r, kv: kv, rules: &rules, view: newView(), names: new(names)})
 	return r
 }
 
@@ -88,7 +88,8 @@ func (r *Registry) Started() time.Time { return r.started }
 func (r *Registry) Epoch() string { return r.epoch }
 
 // SetRules changes the rules. The changed settings are reported as one change, also
-// those that are no rule of the registry; nothing happens if there are none.
+// those that are no rule of the registry; nothing happens if there are none and the
+// rules are what they were.
 func (r *Registry) SetRules(rules Rules, changed []ConfigChange, cause Cause) {
 	r.mu.Lock()
 	d := r.begin(cause)

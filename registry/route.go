@@ -27,7 +27,9 @@ type Route struct {
 
 	groups []*Group // what Brokers was made of
 	acting bool     // the rule it was made under
-	view   atomic.Pointer[view]
+	order  KVEntry
+	shared uint64 // what every route made at the same moment has as its least revision
+	view   atomic.Pointer[viewID]
 }
 
 // RouteBroker is one broker group as a route shows it.
@@ -98,16 +100,16 @@ func (s *Snapshot) RouteOf(t *Topic) *Route {
 		memo = &t.own
 	}
 	if rt := memo.p.Load(); rt != nil {
-		if rt.view.Load() == s.view {
+		if rt.view.Load() == s.view.id {
 			return rt
 		}
 		if s.fits(rt, t) {
-			rt.view.Store(s.view)
+			rt.view.Store(s.view.id)
 			return rt
 		}
 	}
 	rt := s.build(t, s.rules.SupportActingMaster)
-	rt.view.Store(s.view)
+	rt.view.Store(s.view.id)
 	memo.p.Store(rt)
 	return rt
 }
@@ -136,7 +138,7 @@ func (s *Snapshot) special(t *Topic) bool {
 // every input of build is compared here, by identity where it is immutable.
 func (s *Snapshot) fits(rt *Route, t *Topic) bool {
 	order, has := s.orderOf(t.Name)
-	if rt.acting != s.rules.SupportActingMaster || rt.HasOrder != has || rt.OrderConf != order.Value ||
+	if rt.acting != s.rules.SupportActingMaster || rt.shared != s.routesRevision() || rt.HasOrder != has || rt.order != order ||
 		!slices.Equal(rt.Mappings, t.mappings) || !slices.Equal(rt.Queues, t.layout.queues) {
 		return false
 	}
@@ -155,16 +157,25 @@ func (s *Snapshot) orderOf(topic string) (KVEntry, bool) {
 	return s.kv.get(OrderNamespace, topic)
 }
 
+// routesRevision is the revision of the last change that may concern any route,
+// besides those of its topic, its groups and its order configuration. The removal of
+// an order configuration is one: nothing else is left of it.
+func (s *Snapshot) routesRevision() uint64 {
+	if s.rules.OrderMessageEnable {
+		return max(s.rulesRevision, s.orderGoneRevision)
+	}
+	return s.rulesRevision
+}
+
 func (s *Snapshot) build(t *Topic, acting bool) *Route {
 	qs := t.layout.queues
 	rt := &Route{
-		Queues: qs, Mappings: t.mappings, acting: acting,
+		Queues: qs, Mappings: t.mappings, acting: acting, shared: s.routesRevision(),
 		Brokers: make([]RouteBroker, 0, len(qs)), groups: make([]*Group, 0, len(qs)),
 	}
-	if e, has := s.orderOf(t.Name); has {
-		rt.OrderConf, rt.HasOrder, rt.Revision = e.Value, true, e.Revision
-	}
-	rt.Revision = max(rt.Revision, s.rulesRevision, s.orderRevision)
+	rt.order, rt.HasOrder = s.orderOf(t.Name)
+	rt.OrderConf = rt.order.Value
+	rt.Revision = max(rt.shared, rt.order.Revision)
 	for _, q := range qs {
 		g := s.groups.get(q.Broker)
 		b := RouteBroker{Name: g.Name, Cluster: g.Cluster, Zone: g.Zone, HasZone: g.HasZone, Acting: g.Acting, Addrs: g.Members}

@@ -30,17 +30,26 @@ type Snapshot struct {
 	names  *names
 
 	// Revisions of the last change to each part.
-	topicsRevision, livesRevision, groupsRevision, rulesRevision, orderRevision uint64
+	topicsRevision, livesRevision, groupsRevision, rulesRevision uint64
+	// orderGoneRevision is that of the last removal of an order configuration.
+	orderGoneRevision uint64
 }
 
 // view changes its identity with the groups, the rules and the order configuration:
 // with everything that a route depends on besides the topic's own data.
 type view struct {
+	id       *viewID
 	memo     Memo
 	once     sync.Once
 	clusters map[string][]string
 	sorted   []*Group
 }
+
+// viewID is what a remembered route keeps of its view: not the view itself, which may
+// be old and has large answers in its memo. It must not be of size zero.
+type viewID struct{ _ byte }
+
+func newView() *view { return &view{id: new(viewID)} }
 
 // names changes its identity with the set of topic names.
 type names struct {

@@ -1,5 +1,7 @@
 package registry
 
+import "slices"
+
 // Statement is the topics of one registration, in the order of its body. It is
 // filled by Add outside any lock and handed to Register once. Brokers list their
 // topics in the same order every time, so a statement is compared with the broker's
@@ -84,6 +86,14 @@ func (st *Statement) Len() int {
 	return len(st.topics)
 }
 
+// single reports whether exactly one topic was named, however often.
+func (st *Statement) single() bool {
+	if st.topics == nil {
+		return st.at == 1
+	}
+	return !slices.ContainsFunc(st.topics, func(l *Listed) bool { return l.Name != st.topics[0].Name })
+}
+
 // list returns the topics, each name once, and whether they are exactly those of was.
 func (st *Statement) list() (topics []*Listed, same bool) {
 	if st.topics == nil {
@@ -109,11 +119,20 @@ func (st *Statement) list() (topics []*Listed, same bool) {
 }
 
 // merge returns the listing after further topics were named under the same data
-// version, as brokers do that register in several parts.
+// version, as brokers do that register in several parts. It is s if s had them all.
 func (s *listing) merge(topics []*Listed) *listing {
-	named := make(map[string]struct{}, len(topics))
+	named := make(map[string]*Listed, len(topics))
 	for _, l := range topics {
-		named[l.Name] = struct{}{}
+		named[l.Name] = l
+	}
+	had := 0
+	for _, l := range s.topics {
+		if named[l.Name] == l {
+			had++
+		}
+	}
+	if had == len(topics) {
+		return s
 	}
 	out := append(make([]*Listed, 0, max(len(topics), len(s.topics))), topics...)
 	for _, l := range s.topics {
