@@ -24,11 +24,18 @@ type buffer struct{ b []byte }
 
 var smallBuffers = sync.Pool{New: func() any { return &buffer{b: make([]byte, 0, smallBuffer)} }}
 
+// grownBuffers are those that answers have made larger. They are kept apart, so that
+// reading begins with small ones.
+var grownBuffers = sync.Pool{New: func() any { return newBuffer() }}
+
 // largeBuffers keeps the buffers of large frames for the next one, until the next
 // garbage collection or two.
 var largeBuffers = sync.Pool{}
 
 func newBuffer() *buffer { return smallBuffers.Get().(*buffer) }
+
+// newOutput returns a buffer for answers.
+func newOutput() *buffer { return grownBuffers.Get().(*buffer) }
 
 // free gives the buffer back. It must not be used any more.
 func (b *buffer) free() {
@@ -36,8 +43,8 @@ func (b *buffer) free() {
 	switch c := cap(b.b); {
 	case c == smallBuffer:
 		smallBuffers.Put(b)
-	case c <= 2*flushAt:
-		// Grown by answers: the next connection grows its own.
+	case c <= 4*flushAt:
+		grownBuffers.Put(b)
 	default:
 		largeBuffers.Put(b)
 	}
@@ -48,7 +55,7 @@ func (b *buffer) reserve(n int) {
 	if n <= cap(b.b) {
 		return
 	}
-	if n > 2*flushAt {
+	if n > 4*flushAt {
 		if l, ok := largeBuffers.Get().(*buffer); ok {
 			if cap(l.b) >= n {
 				b.b, l.b = append(l.b[:0], b.b...), nil

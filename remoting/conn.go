@@ -144,7 +144,7 @@ func (c *conn) drain() error {
 			break
 		}
 		if c.out == nil {
-			c.out = newBuffer()
+			c.out = newOutput()
 		}
 		c.batch.requests++
 		if !c.fastRoute(f) {
@@ -297,7 +297,7 @@ func (c *conn) flush() error {
 	c.extendWrite()
 	_, err := c.nc.Write(c.out.b)
 	if cap(c.out.b) > 4*flushAt {
-		c.out = nil
+		c.out = nil // grown by one huge answer
 	} else {
 		c.out.b = c.out.b[:0]
 	}

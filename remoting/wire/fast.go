@@ -27,7 +27,7 @@ func (q *RouteRequest) ReadRouteRequest(f Frame) bool {
 	if f.Type == BinaryHeader {
 		return q.readBinary(f.Header)
 	}
-	return f.Type == JSONHeader && q.readJSON(f.Header)
+	return f.Type == JSONHeader && (q.readUsual(f.Header) || q.readJSON(f.Header))
 }
 
 // field takes an extension field; ok is false for one that needs the full decoder.
