@@ -113,7 +113,9 @@ type MemberInfo struct {
 	Cluster, Addr string
 	Name          string
 	ID            int64
-	HAAddr        string
+	// HAAddr is where slaves replicate from; HasHA tells "" from unsaid.
+	HAAddr string
+	HasHA  bool
 	// Timeout is how long the member lives without being heard of.
 	Timeout time.Duration
 	Version DataVersion

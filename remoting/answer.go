@@ -23,6 +23,13 @@ func (a *answer) fail(code wire.ResponseCode, remark string) {
 	a.code, a.remark, a.hasRemark = code, remark, true
 }
 
+// fault answers a request that cannot be understood. Where Java's NameServer answers
+// the text of an exception, we say which field is wrong and, like it, no typed fields.
+func (a *answer) fault(err error) {
+	a.fail(wire.SystemError, err.Error())
+	a.typed = false
+}
+
 // codes is how each kind of refusal is said over remoting.
 var codes = map[registry.Kind]wire.ResponseCode{
 	registry.Internal:      wire.SystemError,

@@ -17,7 +17,7 @@ import (
 func (c *conn) registerBroker(req *wire.Command, a *answer) {
 	h := req.Ext.RegisterBrokerHeader()
 	if err := h.Broker.Check(); err != nil {
-		a.fail(wire.SystemError, err.Error())
+		a.fault(err)
 		return
 	}
 	c.broker.Store(true)
@@ -32,7 +32,7 @@ func (c *conn) registerBroker(req *wire.Command, a *answer) {
 		}
 		reg, err := c.registration(req, &h)
 		if err != nil {
-			a.fail(wire.SystemError, err.Error())
+			a.fault(err)
 			return
 		}
 		reg.Print = print
@@ -98,7 +98,7 @@ func (c *conn) registration(req *wire.Command, h *wire.RegisterBrokerHeader) (re
 	now := time.Now()
 	reg := registry.Registration{MemberInfo: registry.MemberInfo{
 		Cluster: strings.Clone(h.Broker.Cluster.Value), Addr: strings.Clone(h.Broker.Addr.Value),
-		Name: strings.Clone(h.Broker.Name.Value), ID: h.Broker.ID.Value, HAAddr: strings.Clone(h.HAServerAddr.Value),
+		Name: strings.Clone(h.Broker.Name.Value), ID: h.Broker.ID.Value, HAAddr: strings.Clone(h.HAServerAddr.Value), HasHA: h.HAServerAddr.Present,
 		Timeout: registry.DefaultTimeout, Zone: strings.Clone(h.ZoneName.Value), HasZone: h.ZoneName.Present,
 		Source: registry.FromRemoting, PeerVersion: int(req.Version), Language: req.Language.String(),
 	}}
@@ -176,7 +176,7 @@ func (a *attributes) format(fs []wire.Field) string {
 func (c *conn) unregisterBroker(req *wire.Command, a *answer) {
 	b := req.Ext.BrokerIdentity()
 	if err := b.Check(); err != nil {
-		a.fail(wire.SystemError, err.Error())
+		a.fault(err)
 		return
 	}
 	_, err := c.srv.Registry.Unregister(b.Cluster.Value, b.Name.Value, b.Addr.Value, b.ID.Value, c.cause("unregisterBroker"))
@@ -189,7 +189,7 @@ func (c *conn) unregisterBroker(req *wire.Command, a *answer) {
 func (c *conn) heartbeat(req *wire.Command, a *answer) {
 	b := req.Ext.BrokerIdentity()
 	if err := b.CheckNames(); err != nil {
-		a.fail(wire.SystemError, err.Error())
+		a.fault(err)
 		return
 	}
 	c.broker.Store(true)
@@ -200,12 +200,12 @@ func (c *conn) heartbeat(req *wire.Command, a *answer) {
 func (c *conn) queryDataVersion(req *wire.Command, a *answer) {
 	b := req.Ext.BrokerIdentity()
 	if err := b.CheckNames(); err != nil {
-		a.fail(wire.SystemError, err.Error())
+		a.fault(err)
 		return
 	}
 	said, has, err := wire.DecodeDataVersion(req.Body, time.Now().UnixMilli())
 	if err != nil {
-		a.fail(wire.SystemError, err.Error())
+		a.fault(err)
 		return
 	}
 	c.broker.Store(true)

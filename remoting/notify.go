@@ -67,7 +67,7 @@ func (n *notifier) follow(sub *registry.Subscription) {
 
 func (n *notifier) send(m registry.MinIDChange) {
 	notice := wire.MinBrokerIDChange{MinBrokerID: m.MinID, MinBrokerAddr: m.MinAddr}
-	if m.HAAddr != "" {
+	if m.HasHA {
 		notice.HABrokerAddr = wire.TextOf(m.HAAddr)
 	}
 	if m.OfflineAddr != "" {

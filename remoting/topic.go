@@ -65,7 +65,7 @@ func (c *conn) deleteTopic(req *wire.Command, a *answer) {
 func (c *conn) registerTopic(req *wire.Command, a *answer) {
 	rt, err := wire.DecodeRoute(req.Body)
 	if err != nil {
-		a.fail(wire.SystemError, err.Error())
+		a.fault(err)
 		return
 	}
 	topic := strings.Clone(req.Ext.Text(wire.FieldTopic).Value)
