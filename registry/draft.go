@@ -52,6 +52,7 @@ func (d *draft) commit() {
 		if d.newName {
 			n.names = new(names)
 		}
+		d.newSums()
 		d.change.Revision, d.change.Step, d.change.Time = n.Revision, true, n.At
 		d.reg.snap.Store(n)
 		d.reg.emit(d.change)

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -51,7 +52,7 @@ func (r *Registry) Release(h Holder, cause Cause) int {
 	}
 	d := r.begin(cause)
 	n := 0
-	for _, key := range sortedKeys(held) {
+	for _, key := range slices.Sorted(maps.Keys(held)) {
 		if l := d.next.lives.get(key); l != nil && l.lease == held[key] {
 			if d.leave(l, OpDisconnected, l.ID) {
 				n++
@@ -193,13 +194,4 @@ func (d *draft) eachQueue(broker string, f func(*Listed, QueueSpec) QueueSpec) (
 		topics++
 	}
 	return topics
-}
-
-func sortedKeys(m map[string]*lease) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }

@@ -67,7 +67,7 @@ func New(o Options) *Registry {
 		}
 		kv.spaces[ns] = es
 	}
-	r.snap.Store(&Snapshot{Epoch: r.epoch, At: r.started, reg: r, kv: kv, rules: &rules, view: newView(), names: new(names)})
+	r.snap.Store(&Snapshot{Epoch: r.epoch, At: r.started, reg: r, kv: kv, rules: &rules, view: newView(), names: new(names), sums: newSums()})
 	return r
 }
 

@@ -30,6 +30,7 @@ type Route struct {
 	order  KVEntry
 	shared uint64 // what every route made at the same moment has as its least revision
 	view   atomic.Pointer[viewID]
+	digest atomic.Pointer[string]
 }
 
 // RouteBroker is one broker group as a route shows it.

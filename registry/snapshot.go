@@ -28,6 +28,7 @@ type Snapshot struct {
 	rules  *Rules
 	view   *view
 	names  *names
+	sums   sums
 
 	// Revisions of the last change to each part.
 	topicsRevision, livesRevision, groupsRevision, rulesRevision uint64
