@@ -1,13 +1,21 @@
 package registry
 
-// Heartbeat renews the lease of the member that registered as (cluster, addr) and
-// binds it to the connection over which the heartbeat came, which may be nil. It
-// reports whether there is such a member; it never makes one, changes no revision,
+// Heartbeat renews the lease of the member that registered as (cluster, addr) and, if
+// it says that member's broker name too, binds it to the connection over which it came,
+// which may be nil. A question of somebody else, who would not know the name, must not
+// make the member die with the asker's connection. It reports whether there is such a member; it never makes one, changes no revision,
 // and takes no lock unless the connection is a new one. A REST member has no connection
 // and is bound to none.
-func (r *Registry) Heartbeat(cluster, addr string, h Holder) bool {
+func (r *Registry) Heartbeat(cluster, addr, name string, h Holder) bool {
 	l := r.Snapshot().Live(cluster, addr)
-	return l != nil && r.renewed(l, h)
+	return l != nil && r.heard(l, name, h)
+}
+
+func (r *Registry) heard(l *Live, name string, h Holder) bool {
+	if l.Name != name {
+		h = nil
+	}
+	return r.renewed(l, h)
 }
 
 func (r *Registry) renewed(l *Live, h Holder) bool {
@@ -28,9 +36,9 @@ func (r *Registry) rebind(l *Live, h Holder) bool {
 // Probe renews like Heartbeat and compares data versions. known tells whether there
 // is such a member, stored is its version, and changed whether the member should
 // register again: it is unknown, or has another version than v (nil: the sender has none).
-func (r *Registry) Probe(cluster, addr string, v *DataVersion, h Holder) (stored DataVersion, known, changed bool) {
+func (r *Registry) Probe(cluster, addr, name string, v *DataVersion, h Holder) (stored DataVersion, known, changed bool) {
 	l := r.Snapshot().Live(cluster, addr)
-	if l == nil || !r.renewed(l, h) {
+	if l == nil || !r.heard(l, name, h) {
 		return DataVersion{}, false, true
 	}
 	return l.Version, true, v == nil || *v != l.Version

@@ -193,7 +193,7 @@ func (c *conn) heartbeat(req *wire.Command, a *answer) {
 		return
 	}
 	c.broker.Store(true)
-	c.srv.Registry.Heartbeat(b.Cluster.Value, b.Addr.Value, c)
+	c.srv.Registry.Heartbeat(b.Cluster.Value, b.Addr.Value, b.Name.Value, c)
 }
 
 // queryDataVersion answers 322, which is a heartbeat too.
@@ -213,7 +213,7 @@ func (c *conn) queryDataVersion(req *wire.Command, a *answer) {
 	if has {
 		v = &registry.DataVersion{State: said.StateVersion, Timestamp: said.Timestamp, Counter: said.Counter}
 	}
-	stored, known, changed := c.srv.Registry.Probe(b.Cluster.Value, b.Addr.Value, v, c)
+	stored, known, changed := c.srv.Registry.Probe(b.Cluster.Value, b.Addr.Value, b.Name.Value, v, c)
 	a.ext.Set(wire.FieldChanged, strconv.FormatBool(changed))
 	if known {
 		a.body = wire.DataVersion{StateVersion: stored.State, Timestamp: stored.Timestamp, Counter: stored.Counter}.AppendJSON(nil)
