@@ -33,7 +33,7 @@ class Report:
             print("PASS %s: %s%s" % (self.prefix, name, " (%s)" % note if note else ""), flush=True)
         else:
             self.failed += 1
-            print("FAIL %s: %s: %s" % (self.prefix, name, " ".join(str(reason).split())[:900] or "no"), flush=True)
+            print("FAIL %s: %s: %s" % (self.prefix, name, essence(str(reason)) or "no"), flush=True)
         return bool(good)
 
     def need(self, name, good, reason="", note=""):
@@ -46,6 +46,12 @@ class Report:
         why = "not within %.0f s; last: %s" % (timeout, safely(reason) if reason else value)
         (self.need if needed else self.check)(name, value, why, "%.1f s" % took)
         return value
+
+
+def essence(reason):
+    """A reason in one line: of a Java exception its beginning and its causes."""
+    lines = [line for line in reason.splitlines() if not re.match(r"\s+(at |\.\.\. \d+ more)", line)]
+    return " ".join(" ".join(lines).split())[:900]
 
 
 def safely(call):
@@ -90,7 +96,7 @@ class Section:
         """One check: the output has each pattern. Gives the output."""
         text = self.admin(*words)
         missing = [p for p in patterns if not re.search(p, text)]
-        self.report.check("mqadmin " + label, not missing, "no /%s/ in: %s" % ("/, /".join(missing), text[:600]))
+        self.report.check("mqadmin " + label, not missing, "no /%s/ in: %s" % ("/, /".join(missing), text))
         return text
 
     def route(self, topic):

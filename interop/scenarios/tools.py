@@ -6,7 +6,9 @@ Left out: what never asks a nameserver (addBroker, removeBroker, *ControllerConf
 cleanBrokerMetadata, dumpCompactionLog, exportMetadataInRocksDB); electMaster and getSyncStateSet are in switch.py.
 """
 import json
+import pathlib
 import re
+import socket
 import subprocess
 import time
 
@@ -145,11 +147,30 @@ def messages(s, topic):
     s.report.check("mqadmin sendMessage to a topic", found, text)
     unique = found.group(1) if found else "0"
     text = s.admin_says("queryMsgByUniqueKey", ("queryMsgByUniqueKey", "-t", topic, "-i", unique), r"Keys:\s+\[?the-key")
-    found = re.search(r"OffsetID:\s+([0-9A-F]{32,})", text)
-    words = ("queryMsgById", "-i", found.group(1) if found else "0")
-    s.admin_says("queryMsgById", words + (("-t", topic) if lab.is_five(s.version) else ()), r"Keys:\s+\[?the-key")
+    forget_body(text)
+    words = ("queryMsgById", "-i", offset_id(text)) + (("-t", topic) if lab.is_five(s.version) else ())
+    forget_body(s.admin_says("queryMsgById", words, r"Keys:\s+\[?the-key"))
     s.report.eventually("mqadmin queryMsgByKey finds it", lambda: unique in s.admin("queryMsgByKey", "-t", topic, "-k", "the-key"),
                         10)
+
+
+def offset_id(text):
+    """The id that says where a message lies, from what mqadmin tells of it. 5.x does not name it: it is made of these."""
+    found = re.search(r"OffsetID:\s+([0-9A-F]{32,})", text)
+    if found:
+        return found.group(1)
+    host = re.search(r"Store Host:\s+([\d.]+):(\d+)", text)
+    offset = re.search(r"CommitLog Offset:\s+(\d+)", text)
+    if not host or not offset:
+        return "0"
+    return socket.inet_aton(host.group(1)).hex().upper() + "%08X%016X" % (int(host.group(2)), int(offset.group(1)))
+
+
+def forget_body(text):
+    """mqadmin writes bodies below a fixed folder that it does not clean."""
+    found = re.search(r"Message Body Path:\s+(/tmp/rocketmq/msgbodys/[0-9A-F]+)\s", text)
+    if found:
+        pathlib.Path(found.group(1)).unlink(missing_ok=True)
 
 
 def with_clients(s, group):

@@ -1,0 +1,3 @@
+module fingerpost/interop/bench
+
+go 1.26
