@@ -37,7 +37,6 @@ var (
 	servers   multi
 	javaLib   = flag.String("java-lib", "", "directory of the RocketMQ jars: adds the server \"java\"")
 	javaHeap  = flag.String("java-heap", "4g", "heap of the java server (runserver.sh ships 4g)")
-	rustBin   = flag.String("rust", "", "rocketmq-namesrv-rust binary: adds the server \"rust\"")
 	echoBin   = flag.String("rawecho", "", "rawecho binary: adds \"raw-net\" and \"raw-epoll\"")
 	sizes     = flag.String("sizes", "3x100,20x2000", "comma list of BROKERSxTOPICS")
 	queues    = flag.Int("queues", 8, "queues per topic")
@@ -66,9 +65,6 @@ func main() {
 	var all []*server
 	if *javaLib != "" {
 		all = append(all, javaServer(*javaLib, *javaHeap))
-	}
-	if *rustBin != "" {
-		all = append(all, rustServer(*rustBin))
 	}
 	for _, s := range servers {
 		name, cmd, ok := strings.Cut(s, "=")

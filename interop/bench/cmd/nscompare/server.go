@@ -70,14 +70,6 @@ func javaServer(lib, heap string) *server {
 	}
 }
 
-func rustServer(bin string) *server {
-	return &server{
-		name: "rust",
-		argv: []string{bin, "--listenPort", "{port}", "--bindAddress", "127.0.0.1", "--rocketmqHome", "{home}", "--kvConfigPath", "{home}/kv.json"},
-		env:  []string{"HOME={home}", "ROCKETMQ_HOME={home}"},
-	}
-}
-
 func (s *server) pid() int { return s.cmd.Process.Pid }
 
 func (s *server) start(port int, tmp string, size int) error {
