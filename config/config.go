@@ -98,6 +98,8 @@ type HTTP struct {
 	TrustedProxies []string
 	InsecureNoAuth bool
 	NSAddrEnabled  bool
+	MetricsAuth    bool
+	Pprof          bool
 	CertFile       string
 	KeyFile        string
 	ClientCAFile   string
@@ -113,6 +115,9 @@ type HTTP struct {
 	MaxHeavy              int
 	MaxWatchers           int
 	MaxWatchersPerAddress int
+	MaxWaiters            int
+	MaxTopics             int
+	MaxKVEntries          int
 	WritesPerSecond       int
 	WritesBurst           int
 	HeartbeatsPerSecond   int
@@ -200,6 +205,9 @@ func Default(home, state string) Config {
 			MaxHeavy:              4,
 			MaxWatchers:           2000,
 			MaxWatchersPerAddress: 64,
+			MaxWaiters:            20_000,
+			MaxTopics:             100_000,
+			MaxKVEntries:          10_000,
 			WritesPerSecond:       50,
 			WritesBurst:           100,
 			HeartbeatsPerSecond:   2000,

@@ -43,7 +43,8 @@ type Setting struct {
 	Doc string
 	// Traits say who may change it and when.
 	Traits Trait
-	// Min and Max bound a number, in Unit for a peer's time; Max 0 is no bound.
+	// Min and Max bound a number, in Unit for a peer's time; both 0 is a setting that is
+	// no number.
 	Min, Max int64
 	// Unit is what one stands for in a time that is written as a bare number; 0 for a
 	// time written as in "1m30s".
@@ -100,7 +101,7 @@ func (s *Setting) Range() string {
 		return strings.Join(levels, ", ")
 	case s.Min == 0 && s.Max == 0:
 		return ""
-	case s.Max == 0:
+	case s.Max == maxInt32: // no bound of the setting's own
 		return "at least " + s.number(s.Min)
 	}
 	return s.number(s.Min) + " to " + s.number(s.Max)
@@ -228,19 +229,13 @@ func (s *Setting) parseTime(p *time.Duration, text string) error {
 }
 
 func (s *Setting) inRange(n int64) error {
-	if n < s.Min || s.Max > 0 && n > s.Max {
-		if s.Max == 0 {
-			return fmt.Errorf("must be at least %s, not %s", s.number(s.Min), s.number(n))
-		}
+	if n < s.Min || n > s.Max {
 		return fmt.Errorf("must be from %s to %s, not %s", s.number(s.Min), s.number(s.Max), s.number(n))
 	}
 	return nil
 }
 
 func (s *Setting) rangeHint() string {
-	if s.Max == 0 {
-		return ""
-	}
 	return fmt.Sprintf(" from %s to %s", s.number(s.Min), s.number(s.Max))
 }
 

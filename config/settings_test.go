@@ -115,6 +115,9 @@ func TestRowsAreComplete(t *testing.T) {
 		if s.Is(Live) && s.Is(Locked|NoEffect) {
 			t.Errorf("%s is live and locked or without effect", s.Key)
 		}
+		if number := slices.Contains([]string{"int", "size", "duration"}, s.Type()); number != (s.Max > 0) {
+			t.Errorf("%s is a number without a bound, or bounded without being one", s.Key)
+		}
 		c := Default(home, home)
 		text := s.Format(&c)
 		var again Config
@@ -130,7 +133,7 @@ func TestRowsAreComplete(t *testing.T) {
 func TestProtectedSettingsAreLocked(t *testing.T) {
 	for _, s := range Settings() {
 		key := strings.ToLower(s.Key)
-		for _, part := range []string{"path", "file", "dir", "home", "listen", "address", "hosts", "origins", "prox", "url", "auth", "tls", "peers", "insecure", "blacklist", "remoteconfig"} {
+		for _, part := range []string{"path", "file", "dir", "home", "listen", "address", "hosts", "origins", "prox", "url", "auth", "tls", "peers", "pprof", "metrics", "insecure", "blacklist", "remoteconfig"} {
 			if strings.Contains(key, part) && !s.Is(Locked) && !strings.Contains(key, "peraddress") {
 				t.Errorf("%s is not locked although its name has %q", s.Key, part)
 			}
@@ -252,7 +255,7 @@ func TestParse(t *testing.T) {
 func TestRange(t *testing.T) {
 	for key, want := range map[string]string{
 		"listenPort": "0 to 65535", "orderMessageEnable": "true or false", "tls.server.mode": "disabled, permissive, enforcing",
-		"remoting.frameMaxLength": "64KiB to 1GiB", "shutdown.grace": "0s to 1h0m0s", "kvConfigPath": "", "log.level": "debug, info, warn, error",
+		"remoting.frameMaxLength": "64KiB to 1GiB", "http.maxHeavy": "at least 1", "shutdown.grace": "0s to 1h0m0s", "kvConfigPath": "", "log.level": "debug, info, warn, error",
 	} {
 		if s, _ := Find(key); s.Range() != want {
 			t.Errorf("%s: %q, want %q", key, s.Range(), want)
