@@ -14,12 +14,20 @@ func TestFieldNumbers(t *testing.T) {
 		long, integer Presence
 		want          int64
 	}{
-		{"0", Present, Present, 0}, {"+1", Present, Present, 1}, {"-1", Present, Present, -1}, {"007", Present, Present, 7},
+		{"0", Present, Present, 0},
+		{"+1", Present, Present, 1},
+		{"-1", Present, Present, -1},
+		{"007", Present, Present, 7},
 		{"2147483648", Present, Unparsable, 2147483648},
 		{"9223372036854775807", Present, Unparsable, 9223372036854775807},
 		{"99999999999999999999", Unparsable, Unparsable, 0},
-		{"", Unparsable, Unparsable, 0}, {"abc", Unparsable, Unparsable, 0}, {"1.5", Unparsable, Unparsable, 0},
-		{" 1", Unparsable, Unparsable, 0}, {"1 ", Unparsable, Unparsable, 0}, {"0x1", Unparsable, Unparsable, 0}, {"1_0", Unparsable, Unparsable, 0},
+		{"", Unparsable, Unparsable, 0},
+		{"abc", Unparsable, Unparsable, 0},
+		{"1.5", Unparsable, Unparsable, 0},
+		{" 1", Unparsable, Unparsable, 0},
+		{"1 ", Unparsable, Unparsable, 0},
+		{"0x1", Unparsable, Unparsable, 0},
+		{"1_0", Unparsable, Unparsable, 0},
 	}
 	for _, tt := range tests {
 		f := Fields{{"n", tt.in}}

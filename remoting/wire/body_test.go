@@ -127,8 +127,10 @@ func TestDecodeRoute(t *testing.T) {
 			}
 		})
 	}
-	for _, in := range []string{`text`, `[]`, `{`, ` `, `{"queueDatas":"x"}`, `{"queueDatas":5}`, `{"queueDatas":["x"]}`, `{"queueDatas":[5]}`, `{"queueDatas":[[]]}`,
-		`{"brokerDatas":"x"}`, `{"filterServerTable":[]}`, `{"brokerDatas":[{"brokerAddrs":{"x":"a"}}]}`, `{}x`} {
+	for _, in := range []string{
+		`text`, `[]`, `{`, ` `, `{"queueDatas":"x"}`, `{"queueDatas":5}`, `{"queueDatas":["x"]}`, `{"queueDatas":[5]}`, `{"queueDatas":[[]]}`,
+		`{"brokerDatas":"x"}`, `{"filterServerTable":[]}`, `{"brokerDatas":[{"brokerAddrs":{"x":"a"}}]}`, `{}x`,
+	} {
 		t.Run(in, func(t *testing.T) {
 			if got, err := DecodeRoute([]byte(in)); err == nil {
 				t.Errorf("read as %+v", got)

@@ -111,9 +111,10 @@ func (e *HeaderError) Error() string {
 // buffer of f. All strings of c share one copy of the header: they live as long as
 // they are held, and whoever keeps a short one should clone it. c.Ext is reused.
 //
-// Decoding allocates at most 8 times the length of the header plus 10 KiB: the copy, the
+// Decoding allocates at most 8 times the length of the header plus 32 KiB: the copy, the
 // texts that need unescaping or mending (three bytes for each one that is not UTF-8),
-// and MaxFields fields. The error is a *HeaderError.
+// and MaxFields fields. The plain header of a real peer costs the copy alone. The
+// error is a *HeaderError.
 func (c *Command) Decode(f Frame) error {
 	*c = Command{Ext: c.Ext[:0], Body: f.Body}
 	switch f.Type {

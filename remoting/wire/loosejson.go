@@ -54,7 +54,7 @@ func (r *cursor) bad() bool { return r.err != nil }
 
 // space passes over white space. Java counts NUL, backspace and form feed as such.
 func (r *cursor) space() {
-	for r.i < len(r.b) {
+	for r.i < len(r.b) && r.b[r.i] <= ' ' {
 		switch r.b[r.i] {
 		case ' ', '\t', '\n', '\r', '\f', '\b', 0:
 			r.i++

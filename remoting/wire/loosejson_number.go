@@ -36,6 +36,9 @@ func (r *cursor) ordinal(n int) int {
 
 // int64 reads a whole number as Java reads a long, which is like an int but for {}.
 func (r *cursor) int64() int64 {
+	if n, ok := r.digits(); ok {
+		return n
+	}
 	switch c := r.peek(); {
 	case c == '"' || c == '\'':
 		text, ok := r.quoted()
@@ -61,6 +64,28 @@ func (r *cursor) int64() int64 {
 		r.fail("expected a number")
 	}
 	return n
+}
+
+// digits reads what nearly every number is: at most 18 digits, ended by a comma or
+// a bracket. If the next value is anything else it leaves it alone.
+func (r *cursor) digits() (int64, bool) {
+	if r.bad() {
+		return 0, false
+	}
+	n := int64(0)
+	for i := r.i; i < len(r.b) && i < r.i+19; i++ {
+		c := r.b[i]
+		if isDigit(c) {
+			n = n*10 + int64(c-'0')
+			continue
+		}
+		if i > r.i && (c == ',' || c == '}') {
+			r.i = i
+			return n, true
+		}
+		break
+	}
+	return 0, false
 }
 
 // textInt reads a number in quotes; a letter may follow it.

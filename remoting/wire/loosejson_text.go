@@ -1,6 +1,9 @@
 package wire
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // quoted reads a text if one comes next.
 func (r *cursor) quoted() ([]byte, bool) {
@@ -10,17 +13,17 @@ func (r *cursor) quoted() ([]byte, bool) {
 	}
 	r.i++
 	r.start = r.i
-	for i := r.i; i < len(r.b); i++ {
-		switch r.b[i] {
-		case quote:
-			r.i = i + 1
-			return r.b[r.start:i], true
-		case '\\':
-			return r.unescape(quote, i)
-		}
+	rest := r.b[r.i:]
+	end := bytes.IndexByte(rest, quote)
+	if end < 0 {
+		r.fail("text without an end")
+		return nil, false
 	}
-	r.fail("text without an end")
-	return nil, false
+	if escape := bytes.IndexByte(rest[:end], '\\'); escape >= 0 {
+		return r.unescape(quote, r.i+escape)
+	}
+	r.i += end + 1
+	return rest[:end], true
 }
 
 // unescape reads on in a text that began at r.start and has its first escape at i.

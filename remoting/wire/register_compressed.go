@@ -57,7 +57,6 @@ func (z *inflater) failRead(err error) {
 
 // int32 reads a length or a count.
 func (z *inflater) int32() int32 {
-	var b [4]byte
 	if z.err != nil {
 		return 0
 	}
@@ -65,13 +64,15 @@ func (z *inflater) int32() int32 {
 		z.overLimit()
 		return 0
 	}
-	n, err := io.ReadFull(z.r, b[:])
-	z.read += int64(n)
+	b, err := z.r.Peek(4)
 	if err != nil {
 		z.failRead(err)
 		return 0
 	}
-	return int32(binary.BigEndian.Uint32(b[:]))
+	n := int32(binary.BigEndian.Uint32(b))
+	skipped, _ := z.r.Discard(4) // they are there: Peek saw them
+	z.read += int64(skipped)
+	return n
 }
 
 func (z *inflater) overLimit() {
@@ -237,9 +238,9 @@ func (d *RegisterDecoder) topicText(r *cursor) {
 		t.Name = d.intern(name)
 	}
 	if attributes := r.token(); len(attributes) > 0 {
-		a := &cursor{b: attributes, bareNumbers: true}
-		t.Attributes = a.attributes(t.Attributes, d.intern)
-		if a.end(); a.bad() {
+		d.inner = cursor{b: attributes, bareNumbers: true, scratch: d.inner.scratch}
+		t.Attributes = d.inner.attributes(t.Attributes, d.intern)
+		if d.inner.end(); d.inner.bad() {
 			t.Attributes = t.Attributes[:0]
 		}
 	}

@@ -43,6 +43,7 @@ type RegisterDecoder struct {
 	topic   TopicConfig
 	mapping TopicMapping
 	scratch []byte
+	inner   cursor // over the attributes in the text of a topic
 	sum     RegisterSummary
 }
 

@@ -69,7 +69,7 @@ func TestNamesOfCodes(t *testing.T) {
 	if got := ResponseCode(-3).String(); got != "-3" {
 		t.Error(got)
 	}
-	for l := Language(0); l < Language(len(languageNames)); l++ {
+	for l := range Language(len(languageNames)) {
 		if got := languageOf([]byte(l.String())); got != l {
 			t.Errorf("%s: %v", l, got)
 		}
