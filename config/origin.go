@@ -94,12 +94,21 @@ func (c *Config) conflicts(l *layers) []problem {
 			ps = append(ps, problem{key, e.where, text})
 		}
 	}
-	bad((c.TLS.CertPath == "") != (c.TLS.KeyPath == ""), "tls.server.certPath", "and tls.server.keyPath must be set together")
+	pair := func(a, b string, hasA, hasB bool) {
+		bad(hasA && !hasB, a, "needs "+b)
+		bad(hasB && !hasA, b, "needs "+a)
+	}
+	pair("tls.server.certPath", "tls.server.keyPath", c.TLS.CertPath != "", c.TLS.KeyPath != "")
+	pair("http.tls.certFile", "http.tls.keyFile", c.HTTP.CertFile != "", c.HTTP.KeyFile != "")
 	bad(c.TLS.Mode == "enforcing" && c.TLS.CertPath == "", "tls.server.mode", "enforcing needs tls.server.certPath and tls.server.keyPath")
 	bad(c.TLS.AuthClient && c.TLS.TrustCertPath == "", "tls.server.authClient", "needs tls.server.trustCertPath")
-	bad((c.HTTP.CertFile == "") != (c.HTTP.KeyFile == ""), "http.tls.certFile", "and http.tls.keyFile must be set together")
 	bad(c.HTTP.ClientCAFile != "" && c.HTTP.CertFile == "", "http.tls.clientCAFile", "needs http.tls.certFile and http.tls.keyFile")
 	bad(c.Auth.CertRolesFile != "" && c.HTTP.ClientCAFile == "", "auth.certRolesFile", "needs http.tls.clientCAFile")
-	bad(c.Remoting.HeaderMaxLength > c.Remoting.FrameMaxLength, "remoting.headerMaxLength", "must not be more than remoting.frameMaxLength")
+	if c.Remoting.HeaderMaxLength > c.Remoting.FrameMaxLength {
+		_, header := l.top("remoting.headerMaxLength")
+		_, frame := l.top("remoting.frameMaxLength")
+		bad(header >= frame, "remoting.headerMaxLength", "must not be more than remoting.frameMaxLength")
+		bad(header < frame, "remoting.frameMaxLength", "must not be less than remoting.headerMaxLength")
+	}
 	return ps
 }
