@@ -16,8 +16,8 @@ import (
 func (s *Snapshot) Dump(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "revision %d\n", s.Revision)
-	if *s.rules != DefaultRules() {
-		fmt.Fprintf(b, "rules %+v\n", *s.rules)
+	if r := rulesText(*s.rules); r != "" {
+		fmt.Fprintf(b, "rules%s\n", r)
 	}
 	kv := s.AllKV()
 	for _, ns := range s.KVNamespaces() {
@@ -41,6 +41,31 @@ func (s *Snapshot) Dump(w io.Writer) error {
 		s.dumpTopic(b, s.topics.get(name))
 	}
 	return b.Flush()
+}
+
+// rulesText names the rules that are not as by default.
+func rulesText(r Rules) string {
+	d := DefaultRules()
+	var out strings.Builder
+	for _, x := range []struct {
+		key          string
+		is, normally any
+	}{
+		{"supportActingMaster", r.SupportActingMaster, d.SupportActingMaster},
+		{"orderMessageEnable", r.OrderMessageEnable, d.OrderMessageEnable},
+		{"returnOrderTopicConfigToBroker", r.ReturnOrderTopicConfigToBroker, d.ReturnOrderTopicConfigToBroker},
+		{"deleteTopicWithBrokerRegistration", r.DeleteTopicWithBrokerRegistration, d.DeleteTopicWithBrokerRegistration},
+		{"notifyMinBrokerIdChanged", r.NotifyMinBrokerIDChanged, d.NotifyMinBrokerIDChanged},
+		{"enableAllTopicList", r.EnableAllTopicList, d.EnableAllTopicList},
+		{"enableTopicList", r.EnableTopicList, d.EnableTopicList},
+		{"needWaitForService", r.NeedWaitForService, d.NeedWaitForService},
+		{"waitSecondsForService", r.WaitForService, d.WaitForService},
+	} {
+		if x.is != x.normally {
+			fmt.Fprintf(&out, " %s=%v", x.key, x.is)
+		}
+	}
+	return out.String()
 }
 
 // lost returns the registrations that have no place, by key.
@@ -93,9 +118,9 @@ func (s *Snapshot) dumpTopic(b io.Writer, t *Topic) {
 	fmt.Fprintf(b, "topic %s\n", word(t.Name))
 	for _, q := range t.layout.queues {
 		c, _ := s.Registered(q.Broker, t.Name)
-		fmt.Fprintf(b, "  %s %s", word(q.Broker), q.QueueSpec)
+		fmt.Fprintf(b, "  %s %s", word(q.Broker), specText(q.QueueSpec))
 		if c.QueueSpec != q.QueueSpec {
-			fmt.Fprintf(b, " registered %s", c.QueueSpec)
+			fmt.Fprintf(b, " registered %s", specText(c.QueueSpec))
 		}
 		if c.Order {
 			fmt.Fprint(b, " order")
@@ -123,9 +148,9 @@ func (s *Snapshot) dumpTopic(b io.Writer, t *Topic) {
 	}
 }
 
-// String writes the numbers of read and write queues, the permission and the system
-// flag, as in 8/8/6/0.
-func (q QueueSpec) String() string {
+// specText writes the numbers of read and write queues, the permission and the system
+// flag, as in 8/8/6/0. It is no String method: that would speak for whatever embeds it.
+func specText(q QueueSpec) string {
 	return fmt.Sprintf("%d/%d/%d/%d", q.ReadQueues, q.WriteQueues, q.Perm, q.SysFlag)
 }
 

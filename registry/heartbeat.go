@@ -3,9 +3,9 @@ package registry
 // Heartbeat renews the lease of the member that registered as (cluster, addr) and, if
 // it says that member's broker name too, binds it to the connection over which it came,
 // which may be nil. A question of somebody else, who would not know the name, must not
-// make the member die with the asker's connection. It reports whether there is such a member; it never makes one, changes no revision,
-// and takes no lock unless the connection is a new one. A REST member has no connection
-// and is bound to none.
+// make the member die with the asker's connection; a REST member has no connection and
+// is bound to none. It reports whether there is such a member; it never makes one,
+// changes no revision, and takes no lock unless the connection is a new one.
 func (r *Registry) Heartbeat(cluster, addr, name string, h Holder) bool {
 	l := r.Snapshot().Live(cluster, addr)
 	return l != nil && r.heard(l, name, h)

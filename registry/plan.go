@@ -204,11 +204,12 @@ func (s *Snapshot) refuseREST(reg *Registration, p *plan) *Error {
 }
 
 // compare works out what the statement changes. A topic is taken over if the sender
-// is new in its place, speaks of another data version, says something else of the
-// topic than it last did, or is missing from the topic. So an unchanged repeat moves
-// nothing and undoes no wipe, and what has changed is applied whatever its version. A
-// part of the list may come first under a new version; what it left out is then as it
-// was last registered.
+// is new in its place, speaks of another data version, is missing from the topic, or
+// says of it what is neither registered nor what it last listed. So an unchanged repeat
+// moves nothing and undoes no wipe, and what has changed is applied whatever its version.
+// Both have to be asked: a part of the list may come first under a new version, and then
+// the rest is as it was registered; and others may register the topic meanwhile, and then
+// the broker's repeat says nothing new.
 func (p *plan) compare(s *Snapshot, reg *Registration, now time.Time) {
 	topics, same := reg.Topics.list()
 	p.total = len(topics)

@@ -189,7 +189,9 @@ func (d *draft) register(reg *Registration, p *plan, h Holder) Registered {
 	for _, m := range p.mappings {
 		d.setMapping(m)
 	}
-	d.settleWipe(reg.Name)
+	if res.NewTopics+res.ChangedTopics+res.RemovedTopics > 0 {
+		d.settleWipe(reg.Name)
+	}
 	res.Created = p.own == nil
 	res.Live = d.renew(reg, p, h, now)
 	d.noticeNewcomer(reg, p)

@@ -152,7 +152,7 @@ func (r *Registry) restore(broker string, cause Cause, perm func(*Listed) int32)
 // settleWipe forgets a broker's wipe once its registrations have given back all that
 // the wipe took.
 func (d *draft) settleWipe(broker string) {
-	if d.next.Wiped(broker) == nil || len(d.change.Topics) == 0 {
+	if d.next.Wiped(broker) == nil {
 		return
 	}
 	for l := range d.next.tables.get(broker).topics.all() {
