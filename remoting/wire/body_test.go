@@ -107,6 +107,7 @@ func TestDecodeRoute(t *testing.T) {
 		{`{"brokerDatas":[null,{"brokerAddrs":{0:null,1:5," ":"x"}}]}`, Route{Brokers: nil}},
 		{`{"brokerDatas":[{"brokerAddrs":{ 0 : "a" , "0":"b",-1:"c"},"brokerName":"b","enableActingMaster":null},{}]}`, Route{Brokers: []BrokerData{{Name: "b", Addrs: []BrokerAddr{{-1, "c"}, {0, "b"}}}}}},
 		{`{"filterServerTable":{"a":null,"b":["x",null,1]}}`, Route{FilterServers: []FilterServers{{"b", []string{"x", "1"}}}}},
+		{`{"filterServerTable":{"a":"x"},"queueDatas":{"brokerName":"b1"}}`, Route{FilterServers: []FilterServers{{"a", []string{"x"}}}, Queues: []QueueData{{Broker: "b1"}}}},
 		{`{"topicQueueMappingByBroker":{}}`, Route{HasMappings: true}},
 		{`{"topicQueueMappingByBroker":{"a":null,"b":{"currIdMap":{1:0,0:1}}}}`, Route{HasMappings: true, Mappings: []TopicMapping{{Broker: "b", Scope: "__global__", HasScope: true, IDs: []QueueID{{0, 1}, {1, 0}}}}}},
 	}

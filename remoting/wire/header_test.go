@@ -98,6 +98,8 @@ func TestJSONHeaderAccepted(t *testing.T) {
 
 		{`{"language":"GO","opaque":1}`, Command{Language: Go, Opaque: 1}},
 		{`{"language":"java","opaque":1}`, Command{Language: Java, Opaque: 1}},
+		{`{"language":"9","opaque":1}`, Command{Language: Go, Opaque: 1}},
+		{`{"language":"99","opaque":1}`, Command{Language: UnknownLanguage, Opaque: 1}},
 		{`{"language":13,"opaque":1}`, Command{Language: NodeJS, Opaque: 1}},
 		{`{"language":"ZIG","opaque":1}`, Command{Language: UnknownLanguage, Opaque: 1}},
 		{`{"language":"","opaque":1}`, Command{Language: UnknownLanguage, Opaque: 1}},
@@ -120,7 +122,7 @@ func TestJSONHeaderAccepted(t *testing.T) {
 		{`{"extFields":{"a":"1","b":"x","a":null}}`, ext(Field{"b", "x"})},
 		{`{"extFields":{"a":"1"},"extFields":{"b":"2"}}`, ext(Field{"b", "2"})},
 		{`{"extFields":{"a":"1"},"extFields":null}`, Command{NoOpaque: true}},
-		{`{"extFields":{"a":1,"b":1.50,"c":true,"d":-1}}`, ext(Field{"a", "1"}, Field{"b", "1.50"}, Field{"c", "true"}, Field{"d", "-1"})},
+		{`{"extFields":{"a":1,"b":1.50,"c":true,"d":-1,"e":12L}}`, ext(Field{"a", "1"}, Field{"b", "1.50"}, Field{"c", "true"}, Field{"d", "-1"}, Field{"e", "12"})},
 		{`{"extFields":{"a":{"b": 1},"c":[1, 2],"d":[],"e":{'x':"中\u4e2d/","y":[null,true,{"z":1.0}]}}}`, ext(
 			Field{"a", `{"b":1}`}, Field{"c", `[1,2]`}, Field{"d", `[]`}, Field{"e", `{"x":"中中/","y":[null,true,{"z":1.0}]}`})},
 		{`{"extFields":{"a":"\t\n\r\b\f\"\\\/\'\v\0\7\x41\u4e2d\uD83D\uDE00"}}`, ext(Field{"a", "\t\n\r\b\f\"\\/'\v\x00\x07A中😀"})},
@@ -160,7 +162,7 @@ func TestJSONHeaderRefused(t *testing.T) {
 	for _, v := range []string{
 		`[]`, `2147483648`, `-2147483649`, `4294967296`, `9223372036854775808`, `99999999999999999999999`,
 		`"abc"`, `"x"`, `" 7"`, `"7 "`, `"12xx"`, `"12345678901x"`, `"2147483648"`, `"0x10"`, `"TRUE"`, `"true1"`,
-		`0x10`, `1_000`, `NaN`, `undefined`, `nullx`, `1 2`, `-`,
+		`0x10`, `1_000`, `1x`, `1e3x`, `1.5LL`, `NaN`, `undefined`, `nullx`, `1 2`, `-`,
 	} {
 		refused = append(refused, `{"code":`+v+`,"opaque":1}`, `{"flag":`+v+`}`, `{"version":`+v+`}`, `{"opaque":`+v+`}`)
 	}

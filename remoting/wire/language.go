@@ -50,8 +50,13 @@ func (l Language) String() string {
 
 func (l Language) known() bool { return int(l) < len(languageNames) }
 
-// languageOf returns the language with that name in any case.
+// languageOf returns the language with that name, in any case, or with that number.
 func languageOf(name []byte) Language {
+	if len(name) > 0 && isDigit(name[0]) {
+		if n, err := strconv.ParseUint(string(name), 10, 8); err == nil && Language(n).known() {
+			return Language(n)
+		}
+	}
 	for i, n := range languageNames {
 		if len(n) == len(name) && strings.EqualFold(n, string(name)) {
 			return Language(i)

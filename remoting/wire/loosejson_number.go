@@ -3,6 +3,7 @@ package wire
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // int32 reads a whole number as Java reads an int: null, {} and "" are 0, true is 1,
@@ -57,13 +58,21 @@ func (r *cursor) int64() int64 {
 		return 0
 	}
 	r.i += used
-	if r.i < len(r.b) && isLetter(r.b[r.i]) { // Java's suffixes: 12L, 1.5F
+	if r.numberEnd(); r.bad() {
+		return 0
+	}
+	return n
+}
+
+// numberEnd passes over Java's suffix of a number, as in 12L and 1.5F, and checks that
+// the number ends there.
+func (r *cursor) numberEnd() {
+	if r.i < len(r.b) && strings.IndexByte("BDFLS", r.b[r.i]) >= 0 {
 		r.i++
 	}
 	if r.i < len(r.b) && isWord(r.b[r.i]) {
 		r.fail("expected a number")
 	}
-	return n
 }
 
 // digits reads what nearly every number is: at most 18 digits, ended by a comma or

@@ -27,7 +27,8 @@ func (r *cursor) string() (s string, ok bool) {
 	return r.toString(text), true
 }
 
-// literal reads a number, true or false and returns how it was written.
+// literal reads a number, true or false and returns how it was written, without the
+// suffix of a number.
 func (r *cursor) literal() []byte {
 	c := r.peek()
 	r.start = r.i
@@ -37,14 +38,17 @@ func (r *cursor) literal() []byte {
 	case c == 't' && r.word("true"), c == 'f' && r.word("false"):
 		return r.b[r.start:r.i]
 	}
-	_, used, _ := scanNumber(r.b[r.i:])
-	end := r.i + used
-	if used == 0 || end < len(r.b) && isWord(r.b[end]) {
+	_, used, ok := scanNumber(r.b[r.i:])
+	if !ok {
 		r.fail("expected a value")
 		return nil
 	}
-	r.i = end
-	return r.b[r.start:end]
+	r.i += used
+	text := r.b[r.start:r.i]
+	if r.numberEnd(); r.bad() {
+		return nil
+	}
+	return text
 }
 
 // skip passes over any value.

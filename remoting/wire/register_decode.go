@@ -224,7 +224,7 @@ func (d *RegisterDecoder) mappings(r *cursor) {
 			topic = d.intern(name)
 		}
 		r.colon()
-		if r.null() {
+		if r.absent() {
 			d.sum.Skipped++
 			continue
 		}

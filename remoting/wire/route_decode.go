@@ -64,9 +64,13 @@ func (t *Route) decode(r *cursor) {
 }
 
 // list calls read for each element of an array that is not null. In place of the
-// array there may be null.
+// array there may be null, or, as Java reads it, its only element.
 func (r *cursor) list(read func()) {
 	if r.absent() {
+		return
+	}
+	if c := r.peek(); c == '{' || c == '"' || c == '\'' {
+		read()
 		return
 	}
 	r.open('[')
