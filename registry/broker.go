@@ -56,7 +56,9 @@ type Group struct {
 	Members []Member
 	// Revision is that of the last change to anything above.
 	Revision uint64
-	h        uint64
+	// masterless is since when the group has had no master, if it has none.
+	masterless time.Time
+	h          uint64
 }
 
 func (g *Group) key() string  { return g.Name }
@@ -141,6 +143,7 @@ type Live struct {
 	Revision uint64
 	listing  *listing
 	counted  bool // the topics of the listing count: they are the broker's
+	whole    bool // all of the listing was last compared, not a part of it
 	print    Fingerprint
 	settled  basis // what the registration stood on when it was last compared
 	lease    *lease

@@ -204,6 +204,9 @@ func (d *draft) setMapping(m *Mapping) {
 func (d *draft) putGroup(old, g *Group) {
 	g.Revision = d.revision()
 	g.h = hashString(g.Name)
+	if g.masterless = d.reg.now(); old != nil && !old.HasMaster() {
+		g.masterless = old.masterless
+	}
 	d.next.groups.put(g, d.own)
 	d.groupsMoved()
 	if old == nil || old.Cluster != g.Cluster {
