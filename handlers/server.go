@@ -1,0 +1,42 @@
+package handlers
+
+import (
+	"runtime"
+	"time"
+
+	"fingerpost/api"
+)
+
+// getVersion answers what is running.
+func (h *Handler) getVersion(c *call) (reply, error) {
+	out := h.version(c)
+	return reply{body: out, text: func() []byte {
+		tb := newTable("NAME", "VERSION", "COMMIT", "GO", "COMPATIBLE", "EPOCH", "UPTIME")
+		tb.row(out.Name, out.Version, out.Commit, out.GoVersion, out.Compatibility, out.Epoch, left(out.UptimeMillis))
+		return tb.bytes()
+	}}, nil
+}
+
+func (h *Handler) version(c *call) api.Version {
+	out := h.deps.Version
+	out.Epoch, out.GoVersion = c.snap.Epoch, runtime.Version()
+	started := h.deps.Registry.Started()
+	out.StartedAt, out.UptimeMillis = api.TimeOf(started), time.Since(started).Milliseconds()
+	if h.deps.Environment != nil {
+		out.Environment = h.deps.Environment()
+	}
+	return out
+}
+
+// whoAmI answers what the server takes the caller for.
+func (h *Handler) whoAmI(c *call) (reply, error) {
+	out := api.WhoAmI{Principal: c.who.Name, Role: c.who.Role.String(), Brokers: c.who.Brokers, Method: string(c.who.Method), SessionEndsAt: api.TimeOf(c.ends)}
+	if out.Brokers == nil {
+		out.Brokers = []string{}
+	}
+	return reply{body: out, text: func() []byte {
+		tb := newTable("PRINCIPAL", "ROLE", "BROKERS", "METHOD")
+		tb.row(out.Principal, out.Role, out.Brokers, out.Method)
+		return tb.bytes()
+	}}, nil
+}
