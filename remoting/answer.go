@@ -72,6 +72,9 @@ func (c *conn) refuse(a *answer, err error) {
 	case registry.Unsaved:
 		c.srv.Log.Error("a change could not be saved", "peer", c.peer, "err", err)
 		a.fail(wire.SystemError, kindMessage(err))
+	case registry.Invalid:
+		a.fail(codes[kind], kindMessage(err))
+		a.typed = false
 	default:
 		a.fail(codes[kind], kindMessage(err))
 	}

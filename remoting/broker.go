@@ -38,13 +38,15 @@ func (c *conn) registerBroker(req *wire.Command, a *answer) {
 		reg.Print = print
 		res, err = c.srv.Registry.Register(reg, c, c.cause("registerBroker"))
 		if err != nil {
-			c.registrationRefused(a, err)
+			c.registrationRefused(a, &reg.MemberInfo, err)
 			return
 		}
 		c.srv.Stats.Registered.Add(1)
 	}
-	if res.MasterHAAddr != "" || res.MasterAddr != "" {
+	if res.MasterHAAddr != "" {
 		a.ext.Set(wire.FieldHAServerAddr, res.MasterHAAddr)
+	}
+	if res.MasterAddr != "" {
 		a.ext.Set(wire.FieldMasterAddr, res.MasterAddr)
 	}
 	if res.HasOrder {
@@ -59,10 +61,11 @@ func (c *conn) registerBroker(req *wire.Command, a *answer) {
 
 // registrationRefused answers a refusal as peers know it: a lost race for a place is
 // success with nothing to tell, and only the log and the events say what happened.
-func (c *conn) registrationRefused(a *answer, err error) {
+func (c *conn) registrationRefused(a *answer, m *registry.MemberInfo, err error) {
 	e, ok := errors.AsType[*registry.Error](err)
 	if ok && e.Kind == registry.Conflict {
 		c.srv.Stats.Refused.Add(1)
+		c.warnOf(m.Name, "a registration is refused", "broker", m.Name, "broker_id", m.ID, "addr", m.Addr, "why", e.Message)
 		switch e.Code {
 		case "stale-state-version":
 			return
@@ -128,7 +131,7 @@ func (c *conn) registration(req *wire.Command, h *wire.RegisterBrokerHeader) (re
 	sum, err := c.decoder.Decode(req.Body, req.Version.Clamp(), h.Compressed, now.UnixMilli())
 	if err != nil {
 		if e, ok := errors.AsType[*wire.BodyError](err); ok && e.Limit {
-			c.srv.Log.Warn("a registration exceeds a limit and was refused", "peer", c.peer, "broker", reg.Name, "err", err)
+			c.warnOf(reg.Name, "a registration exceeds a limit and was refused", "broker", reg.Name, "err", err)
 		}
 		return reg, err
 	}
@@ -136,7 +139,7 @@ func (c *conn) registration(req *wire.Command, h *wire.RegisterBrokerHeader) (re
 	reg.Version = registry.DataVersion{State: sum.DataVersion.StateVersion, Timestamp: sum.DataVersion.Timestamp, Counter: sum.DataVersion.Counter}
 	reg.Filters, reg.HasFilters = sum.FilterServers, sum.HasFilterServers
 	if sum.Skipped > 0 {
-		c.srv.Log.Warn("entries without a name were left out of a registration", "peer", c.peer, "broker", reg.Name, "entries", sum.Skipped)
+		c.warnOf(reg.Name, "entries without a name were left out of a registration", "broker", reg.Name, "entries", sum.Skipped)
 	}
 	return reg, nil
 }

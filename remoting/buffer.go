@@ -68,29 +68,5 @@ func (b *buffer) reserve(n int) {
 	b.b = grown
 }
 
-func (b *buffer) appendMiss(t *template, opaque int32, topic []byte) {
-	if t.binary {
-		// The binary form has the remark's length before it.
-		b.b = t.appendTo(b.b, opaque, remarkNoRoute, string(topic), remarkNoRouteHelp, nil)
-		return
-	}
-	b.b = t.appendMiss(b.b, opaque, topic)
-}
-
-// appendMiss is appendTo for a topic that is not a string yet, in the JSON form.
-func (t *template) appendMiss(dst []byte, opaque int32, topic []byte) []byte {
-	start := len(dst)
-	dst = t.appendTo(dst, opaque, remarkNoRoute, "", escapedNoRouteHelp, nil)
-	// The topic goes in front of the help: make room and move the end.
-	end := len(escapedNoRouteHelp) + len(t.tail)
-	at := len(dst) - end
-	dst = append(dst, topic...)
-	copy(dst[at+len(topic):], dst[at:at+end])
-	copy(dst[at:], topic)
-	size := len(dst) - start
-	putLengths(dst[start:], size, size-8)
-	return dst
-}
-
 // escapedNoRouteHelp is the end of the remark as it stands in a JSON text.
 var escapedNoRouteHelp = strings.Trim(string(wire.AppendString(nil, remarkNoRouteHelp)), `"`)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"runtime/debug"
 	"sync/atomic"
@@ -23,10 +24,12 @@ type conn struct {
 	// base is the connection as accepted; anybody may close it or set deadlines. nc is
 	// what is read and written: base or TLS over it. raw is base's descriptor where
 	// reading can wait without a buffer, nil over TLS and on systems that cannot.
-	base net.Conn
-	nc   net.Conn
-	raw  syscall.RawConn
-	peer string // the address in logs and events: the carried one behind a balancer
+	base    net.Conn
+	nc      net.Conn
+	raw     syscall.RawConn
+	peer    string     // the address in logs and events: the carried one behind a balancer
+	addr    netip.Addr // its IP, by which connections and complaints are counted
+	counted bool       // in Server.perAddr
 
 	in   *buffer // bytes that have come and not been served, nil while there are none
 	from int     // where they begin
@@ -38,9 +41,11 @@ type conn struct {
 	decoder wire.RegisterDecoder
 
 	lastRead   time.Time // when bytes last came
-	deadlineAt time.Time // the read deadline that is set
+	lastWrite  time.Time // when a write that may have taken long was done
 	writeUntil time.Time // the write deadline that is set
 	granted    int64     // bytes taken from the budget for large requests
+	begun      string    // what the peer has begun and has to end
+	arriveBy   time.Time // by then, or zero if it may take its time
 	readOnce   func(fd uintptr) bool
 	readN      int
 	readErr    error
@@ -66,7 +71,7 @@ type conn struct {
 
 // Evict closes the connection: what it held has been silent for too long.
 func (c *conn) Evict(reason string) {
-	c.srv.Log.Info("a connection is closed because its broker "+reason, "peer", *c.shown.Load())
+	c.srv.Log.Info("a connection is closed with its broker", "peer", *c.shown.Load(), "why", reason)
 	c.closed.Store(true)
 	c.base.Close()
 }
@@ -78,7 +83,10 @@ func (c *conn) cause(action string) registry.Cause {
 // serve runs the conversation until it ends.
 func (c *conn) serve() {
 	defer c.end()
-	err := c.open()
+	err := c.overdue()
+	if err == nil {
+		err = c.open()
+	}
 	for err == nil {
 		if err = c.fill(); err == nil {
 			err = c.drain()
@@ -104,8 +112,11 @@ func (c *conn) end() {
 	c.srv.forget(c)
 }
 
-// errIdle ends a connection on which nothing was said for too long.
-var errIdle = errors.New("nothing was said for too long")
+// Reasons of ours to end a connection.
+var (
+	errIdle    = errors.New("nothing was said for too long")
+	errStalled = errors.New("what was begun did not arrive in time")
+)
 
 // explain logs why a connection ended, where that is anybody's business.
 func (c *conn) explain(err error) {
@@ -116,16 +127,19 @@ func (c *conn) explain(err error) {
 	case errors.Is(err, errIdle):
 		c.srv.Stats.Idle.Add(1)
 		c.srv.Log.Debug("a silent connection is closed", "peer", c.peer, "after", c.srv.idle())
+	case errors.Is(err, errStalled):
+		c.srv.Stats.Stalled.Add(1)
+		c.warn("a connection is closed: what it began did not arrive in time", "begun", c.begun)
 	case errors.As(err, &frame) && frame.Fault == wire.FrameOverLimit:
 		c.srv.Stats.BadFrames.Add(1)
-		c.srv.Log.Warn("a request over the frame limit is refused and its connection closed",
-			"peer", c.peer, "size", frame.Size, "limit", frame.Limit, "setting", "remoting.frameMaxLength")
+		c.warn("a request over the frame limit is refused and its connection closed",
+			"size", frame.Size, "limit", frame.Limit, "setting", "remoting.frameMaxLength")
 	case errors.As(err, &frame), errors.As(err, &header):
 		c.srv.Stats.BadFrames.Add(1)
-		c.srv.Log.Warn("a connection is closed: what came is no request", "peer", c.peer, "err", err)
+		c.warn("a connection is closed: what came is no request", "err", err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		c.srv.Stats.SlowReaders.Add(1)
-		c.srv.Log.Warn("a connection is closed: its peer does not read the answers", "peer", c.peer, "after", c.srv.Limits.writeTimeout())
+		c.warn("a connection is closed: its peer does not read the answers", "after", c.srv.Limits.writeTimeout())
 	default:
 		c.srv.Log.Debug("a connection ended", "peer", c.peer, "err", err)
 	}
@@ -155,7 +169,7 @@ func (c *conn) drain() error {
 		}
 		c.from += size
 		if len(c.out.b) >= flushAt {
-			if err := c.flush(); err != nil {
+			if err := c.flushSome(); err != nil {
 				return err
 			}
 		}
@@ -190,7 +204,8 @@ func (c *conn) serveRequest(f wire.Frame) error {
 		return err
 	}
 	if req.IsResponse() {
-		return nil // nothing was asked
+		c.batch.requests-- // nothing was asked
+		return nil
 	}
 	code := wire.RequestCode(req.Code)
 	c.note(req)
@@ -259,10 +274,11 @@ func (c *conn) write(req *wire.Command, a *answer) error {
 	frame := c.out.b[start:]
 	size := len(frame) - 4 + len(a.body)
 	frame[0], frame[1], frame[2], frame[3] = byte(size>>24), byte(size>>16), byte(size>>8), byte(size)
-	c.extendWrite()
+	c.extendWrite(time.Now())
 	bufs := net.Buffers{c.out.b, a.body}
 	_, err = bufs.WriteTo(c.nc)
 	c.out.b = c.out.b[:0]
+	c.lastWrite = time.Now()
 	return err
 }
 
@@ -294,7 +310,7 @@ func (c *conn) flush() error {
 	if c.out == nil || len(c.out.b) == 0 {
 		return nil
 	}
-	c.extendWrite()
+	c.extendWrite(c.lastRead)
 	_, err := c.nc.Write(c.out.b)
 	if cap(c.out.b) > 4*flushAt {
 		c.out = nil // grown by one huge answer
@@ -304,11 +320,20 @@ func (c *conn) flush() error {
 	return err
 }
 
+// flushSome writes answers although more requests are waiting. Many may be, so the time
+// is not that of the last read any more.
+func (c *conn) flushSome() error {
+	c.extendWrite(time.Now())
+	err := c.flush()
+	c.lastWrite = time.Now()
+	return err
+}
+
 // extendWrite moves the write deadline on, at most every quarter of the timeout, so
 // that a peer has between three quarters and the whole of it to read.
-func (c *conn) extendWrite() {
+func (c *conn) extendWrite(now time.Time) {
 	timeout := c.srv.Limits.writeTimeout()
-	if now := c.lastRead; c.writeUntil.Sub(now) < timeout*3/4 {
+	if c.writeUntil.Sub(now) < timeout*3/4 {
 		c.writeUntil = now.Add(timeout)
 		c.nc.SetWriteDeadline(c.writeUntil)
 	}

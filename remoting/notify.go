@@ -155,8 +155,7 @@ func (n *notifier) deliver(nc net.Conn, addr string, notice wire.MinBrokerIDChan
 		nc = nil
 	}
 	if nc == nil {
-		d := net.Dialer{Timeout: connectTimeout}
-		if nc, err = d.DialContext(n.ctx, "tcp", addr); err != nil {
+		if nc, err = n.srv.dial(n.ctx, addr); err != nil {
 			return nil, err
 		}
 	}

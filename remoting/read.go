@@ -3,7 +3,6 @@ package remoting
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -12,8 +11,12 @@ import (
 const (
 	// trustedSize is how much of a frame has to come before room is made for all of it.
 	trustedSize = 64 << 10
-	// budgetWait is how long a large request waits for others to be done with.
-	budgetWait = 30 * time.Second
+	// largeArrival is how long a large request may take from then on, and how long it
+	// waits before for others to be done with: brokers give theirs up after 24 s.
+	largeArrival = 30 * time.Second
+	// idleCheck is the longest that a connection sleeps without asking whether the idle
+	// limit has changed.
+	idleCheck = 30 * time.Second
 )
 
 // fill reads more bytes. With nothing left to serve it waits without a buffer.
@@ -65,23 +68,34 @@ func (c *conn) grant(n int64) error {
 		return nil
 	}
 	if !c.srv.budget.TryAcquire(n) {
-		ctx, cancel := context.WithTimeout(c.srv.ctx, budgetWait)
+		ctx, cancel := context.WithTimeout(c.srv.ctx, largeArrival)
 		defer cancel()
 		if err := c.srv.budget.Acquire(ctx, n); err != nil {
-			c.srv.Log.Warn("a large request found no room beside others and its connection is closed",
-				"peer", c.peer, "size", n, "setting", "remoting.maxInFlightBytes")
-			return fmt.Errorf("%w: no room for %d bytes", errHandled, n)
+			if c.srv.ctx.Err() != nil {
+				return io.EOF
+			}
+			c.srv.Stats.Stalled.Add(1)
+			c.warn("a large request found no room beside others and its connection is closed",
+				"size", n, "setting", "remoting.maxInFlightBytes")
+			return errHandled
 		}
 	}
 	c.granted = n
-	return nil
+	c.lastRead = time.Now() // the peer did not wait, we did
+	return c.expect("large request", largeArrival)
+}
+
+// expect bounds the time for what the peer has begun, until arriveBy is cleared.
+func (c *conn) expect(what string, within time.Duration) error {
+	c.begun, c.arriveBy = what, time.Now().Add(within)
+	return c.overdue()
 }
 
 // release gives back what grant took.
 func (c *conn) release() {
 	if c.granted > 0 {
 		c.srv.budget.Release(c.granted)
-		c.granted = 0
+		c.granted, c.arriveBy = 0, time.Time{}
 	}
 }
 
@@ -94,7 +108,7 @@ func (c *conn) read() (int, error) {
 		if c.in == nil {
 			c.in = newBuffer()
 		}
-		return c.nc.Read(c.in.b[len(c.in.b):cap(c.in.b)])
+		return c.nc.Read(c.free())
 	}
 	c.readN, c.readErr = 0, nil
 	if err := c.raw.Read(c.readOnce); err != nil {
@@ -108,7 +122,17 @@ func (c *conn) lendBuffers() []byte {
 	if c.in == nil {
 		c.in = newBuffer()
 	}
-	return c.in.b[len(c.in.b):cap(c.in.b)]
+	return c.free()
+}
+
+// free returns the room to read into. A large request gets no more than its own: the
+// room was taken from the budget for it, and goes back with it.
+func (c *conn) free() []byte {
+	end := cap(c.in.b)
+	if c.granted > 0 {
+		end = c.need
+	}
+	return c.in.b[len(c.in.b):end]
 }
 
 // returnBuffers lets go of empty buffers, because there is nothing to read just now.
@@ -123,20 +147,41 @@ func (c *conn) returnBuffers() {
 	}
 }
 
-// overdue decides at a read deadline: a connection that has been used meanwhile gets
-// a new one, a silent one ends. Setting a deadline only then costs nothing per request.
+// overdue sets the read deadline, also when the last one is over: a connection that has
+// been used meanwhile gets a new one, a silent one ends. Setting a deadline only then
+// costs nothing per request.
 func (c *conn) overdue() error {
+	now := time.Now()
+	next := now.Add(idleCheck)
+	if idle := c.srv.idle(); idle > 0 {
+		at := c.lastRead.Add(idle)
+		if c.lastWrite.After(c.lastRead) {
+			at = c.lastWrite.Add(idle)
+		}
+		if !at.After(now) {
+			return errIdle
+		}
+		next = earlier(next, at)
+	}
+	if !c.arriveBy.IsZero() {
+		if !c.arriveBy.After(now) {
+			return errStalled
+		}
+		next = earlier(next, c.arriveBy)
+	}
+	if err := c.base.SetReadDeadline(next); err != nil {
+		return err
+	}
+	// Shutdown sets a deadline too, after it has cancelled: one of the two is seen.
 	if c.srv.ctx.Err() != nil {
 		return io.EOF
 	}
-	idle := c.srv.idle()
-	if idle <= 0 {
-		return c.base.SetReadDeadline(time.Time{})
+	return nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
 	}
-	at := c.lastRead.Add(idle)
-	if !at.After(time.Now()) {
-		return errIdle
-	}
-	c.deadlineAt = at
-	return c.base.SetReadDeadline(at)
+	return b
 }

@@ -27,7 +27,7 @@ func (c *conn) fastRoute(f wire.Frame) bool {
 		if registry.KindOf(err) != registry.TopicNotFound || !printable(q.Topic) {
 			return false
 		}
-		c.out.appendMiss(&c.srv.templates.noRoute, q.Opaque, q.Topic)
+		c.out.b = c.srv.templates.noRoute.appendMiss(c.out.b, q.Opaque, q.Topic)
 		c.batch.misses++
 		return true
 	}

@@ -31,7 +31,8 @@ type Limits struct {
 	// Connections is the most at once, PerAddress the most of them from one
 	// address; 0 is no limit.
 	Connections, PerAddress int
-	// InFlight is the most bytes of large requests over all connections (512 MiB).
+	// InFlight is the most bytes of large requests over all connections (512 MiB),
+	// and never less than one frame of the largest size.
 	InFlight int64
 	// WriteTimeout is how long a peer may take to read an answer (30 s).
 	WriteTimeout time.Duration
@@ -93,6 +94,8 @@ type Server struct {
 	opaque    atomic.Int32
 	ids       atomic.Uint64
 	wg        sync.WaitGroup
+	repeats   repeats
+	dial      func(ctx context.Context, addr string) (net.Conn, error) // to brokers, for notices
 
 	mu      sync.Mutex
 	ln      net.Listener
@@ -113,26 +116,36 @@ func (s *Server) init() {
 			s.Limits.InFlight = defaultInFlight
 		}
 		// One request of the largest size must always find room.
-		s.Limits.InFlight = max(s.Limits.InFlight, int64(s.Limits.Frame), wire.DefaultMaxFrame)
+		largest := int64(s.Limits.Frame)
+		if largest <= 0 {
+			largest = wire.DefaultMaxFrame
+		}
+		s.Limits.InFlight = max(s.Limits.InFlight, largest)
 		s.budget = semaphore.NewWeighted(s.Limits.InFlight)
 		s.ctx, s.cancel = context.WithCancel(context.Background())
 		s.conns = make(map[*conn]struct{})
 		s.perAddr = make(map[netip.Addr]int)
+		if s.dial == nil {
+			d := net.Dialer{Timeout: connectTimeout}
+			s.dial = func(ctx context.Context, addr string) (net.Conn, error) { return d.DialContext(ctx, "tcp", addr) }
+		}
 	})
 }
 
 // Serve accepts connections until Shutdown, after which it returns nil. Any other end
-// is an error.
+// is an error. The listener is closed by Shutdown, whichever of the two comes first.
 func (s *Server) Serve(ln net.Listener) error {
 	s.init()
 	s.mu.Lock()
 	if s.stopped {
 		s.mu.Unlock()
+		ln.Close()
 		return nil
 	}
 	s.ln = ln
-	s.mu.Unlock()
+	// What Shutdown waits for is started under the lock, or it might be missed.
 	s.wg.Go(func() { s.notifyLoop(s.ctx) })
+	s.mu.Unlock()
 	for pause := time.Duration(0); ; {
 		nc, err := ln.Accept()
 		switch {
@@ -169,7 +182,9 @@ func (s *Server) take(nc net.Conn) {
 	c.shown.Store(&shown)
 	c.decoder.MaxInflated, c.decoder.MaxTopics = s.Limits.Inflated, s.Limits.Topics
 	c.lastUsed.Store(now.UnixMilli())
-	addr, _ := remoteIP(nc)
+	c.addr = ipOf(nc.RemoteAddr())
+	// Behind a balancer the address that counts is the one that its header carries.
+	proxied := c.trusted()
 	s.mu.Lock()
 	limit := ""
 	switch {
@@ -179,33 +194,48 @@ func (s *Server) take(nc net.Conn) {
 		return
 	case s.Limits.Connections > 0 && len(s.conns) >= s.Limits.Connections:
 		limit = "remoting.maxConnections"
-	case s.Limits.PerAddress > 0 && s.perAddr[addr] >= s.Limits.PerAddress:
-		limit = "remoting.maxConnectionsPerAddress"
+	case !proxied && !s.admit(c):
+		limit = settingPerAddress
 	}
 	if limit != "" {
 		s.mu.Unlock()
-		s.Stats.Rejected.Add(1)
-		s.Log.Warn("a connection is refused: there are too many", "peer", c.peer, "setting", limit)
+		s.refuse(c, limit)
 		nc.Close()
 		return
 	}
 	s.conns[c] = struct{}{}
-	s.perAddr[addr]++
-	s.mu.Unlock()
 	s.Stats.Accepted.Add(1)
 	c.attachRaw()
-	c.overdue()
 	s.wg.Go(c.serve)
+	s.mu.Unlock()
+}
+
+const settingPerAddress = "remoting.maxConnectionsPerAddress"
+
+// admit counts a connection for its address, unless there are too many. s.mu is held.
+func (s *Server) admit(c *conn) bool {
+	if s.Limits.PerAddress > 0 && s.perAddr[c.addr] >= s.Limits.PerAddress {
+		return false
+	}
+	s.perAddr[c.addr]++
+	c.counted = true
+	return true
+}
+
+func (s *Server) refuse(c *conn, limit string) {
+	s.Stats.Rejected.Add(1)
+	c.warn("a connection is refused: there are too many", "setting", limit)
 }
 
 // forget takes a connection that has ended off the books, and with it what lived by
 // it. When the whole server stops nobody's broker has gone.
 func (s *Server) forget(c *conn) {
-	addr, _ := remoteIP(c.base)
 	s.mu.Lock()
 	delete(s.conns, c)
-	if s.perAddr[addr]--; s.perAddr[addr] <= 0 {
-		delete(s.perAddr, addr)
+	if c.counted {
+		if s.perAddr[c.addr]--; s.perAddr[c.addr] == 0 {
+			delete(s.perAddr, c.addr)
+		}
 	}
 	stopped := s.stopped
 	s.mu.Unlock()

@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/tls"
-	"fmt"
+	"encoding/binary"
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/pires/go-proxyproto"
@@ -27,37 +28,44 @@ var proxyV2 = []byte("\r\n\r\n\x00\r\nQUIT\n")
 // open deals with what may come before the first frame, told by its first bytes: a
 // PROXY header, a TLS handshake, and protocols that have no business here.
 func (c *conn) open() error {
-	for c.in == nil || len(c.in.b) < firstBytes {
-		if err := c.fill(); err != nil {
-			return err
-		}
+	if err := c.fillFirst(); err != nil {
+		return err
 	}
 	if bytes.HasPrefix(c.in.b, []byte("PROXY")) || bytes.HasPrefix(c.in.b, proxyV2) {
 		if err := c.readProxyHeader(); err != nil {
-			c.srv.Stats.WrongProtocol.Add(1)
-			c.srv.Log.Warn("a connection is closed: its PROXY header is not accepted", "peer", c.peer, "err", err)
-			return errHandled
+			return err
 		}
-		for len(c.in.b) < 1 {
-			if err := c.fill(); err != nil {
-				return err
-			}
+		if err := c.fillFirst(); err != nil {
+			return err
 		}
 	}
 	if c.in.b[0] == tlsHandshake {
 		return c.startTLS()
 	}
 	if c.srv.TLS.Mode == TLSEnforcing {
-		c.srv.Stats.WrongProtocol.Add(1)
-		c.srv.Log.Warn("a connection without TLS is closed", "peer", c.peer, "setting", "tls.server.mode=enforcing")
-		return errHandled
+		return c.wrong("a connection without TLS is closed", "setting", "tls.server.mode=enforcing")
 	}
 	if name, use := foreign(c.in.b); name != "" {
-		c.srv.Stats.WrongProtocol.Add(1)
-		c.srv.Log.Warn(name+" on the remoting port; the connection is closed", "peer", c.peer, "use", use)
-		return errHandled
+		return c.wrong("another protocol on the remoting port; the connection is closed", "protocol", name, "use", use)
 	}
 	return c.drain()
+}
+
+// fillFirst waits for as many bytes as it takes to tell what follows.
+func (c *conn) fillFirst() error {
+	for c.in == nil || len(c.in.b) < firstBytes {
+		if err := c.fill(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrong counts and logs a connection that spoke something else, and ends it.
+func (c *conn) wrong(msg string, args ...any) error {
+	c.srv.Stats.WrongProtocol.Add(1)
+	c.warn(msg, args...)
+	return errHandled
 }
 
 // foreign names a protocol that people send here by mistake, and what they want.
@@ -76,47 +84,74 @@ func foreign(b []byte) (name, use string) {
 // readProxyHeader takes a PROXY header from a balancer that is trusted; from then on
 // the carried address is the peer's.
 func (c *conn) readProxyHeader() error {
+	const refused = "a connection is closed: its PROXY header is not accepted"
 	if !c.trusted() {
-		return fmt.Errorf("%s is not in remoting.trustedProxies", c.peer)
+		return c.wrong(refused, "err", "the peer is not in remoting.trustedProxies")
 	}
-	c.nc.SetReadDeadline(time.Now().Add(handshakeTimeout))
-	c.deadlineAt = time.Now()
-	br := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(c.in.b)), c.nc), smallBuffer)
-	h, err := proxyproto.Read(br)
-	if err != nil {
+	if err := c.expect("PROXY header", handshakeTimeout); err != nil {
 		return err
 	}
-	c.in.b = c.in.b[:0]
-	rest, err := br.Peek(br.Buffered())
-	if err != nil {
-		return err
+	size := proxyHeaderSize(c.in.b)
+	for ; size > len(c.in.b); size = proxyHeaderSize(c.in.b) {
+		if err := c.fill(); err != nil {
+			return err
+		}
 	}
-	c.in.reserve(len(rest))
-	c.in.b = append(c.in.b, rest...)
-	if h.Command.IsProxy() && h.SourceAddr != nil {
-		c.peer = h.SourceAddr.String()
-		shown := c.peer
-		c.shown.Store(&shown)
+	c.arriveBy = time.Time{}
+	h, err := proxyproto.Read(bufio.NewReader(bytes.NewReader(c.in.b[:size])))
+	if err != nil {
+		return c.wrong(refused, "err", err)
+	}
+	c.in.b = c.in.b[:copy(c.in.b, c.in.b[size:])]
+	if !h.Command.IsProxy() || h.SourceAddr == nil {
+		return nil // the balancer speaks for itself, or does not know for whom
+	}
+	c.peer = h.SourceAddr.String()
+	shown := c.peer
+	c.shown.Store(&shown)
+	c.addr = ipOf(h.SourceAddr)
+	c.srv.mu.Lock()
+	ok := c.srv.admit(c)
+	c.srv.mu.Unlock()
+	if !ok {
+		c.srv.refuse(c, settingPerAddress)
+		return errHandled
 	}
 	return nil
 }
 
-func (c *conn) trusted() bool {
-	a, ok := remoteIP(c.base)
-	if !ok {
-		return false
-	}
-	for _, p := range c.srv.TrustedProxies {
-		if p.Contains(a) {
-			return true
+// proxyHeaderSize returns the size of the PROXY header that b begins, or more than b
+// has if that cannot be told yet. A header that cannot be right is said to be all of b.
+func proxyHeaderSize(b []byte) int {
+	if bytes.HasPrefix(b, proxyV2) {
+		const fixed = 16 // its last two bytes are the length of the rest
+		if len(b) < fixed {
+			return fixed
 		}
+		return fixed + int(binary.BigEndian.Uint16(b[fixed-2:]))
 	}
-	return false
+	const longest = 107 // of a line of version 1
+	if i := bytes.IndexByte(b, '\n'); i >= 0 {
+		return i + 1
+	}
+	if len(b) >= longest {
+		return len(b)
+	}
+	return len(b) + 1
 }
 
-func remoteIP(nc net.Conn) (netip.Addr, bool) {
-	ap, err := netip.ParseAddrPort(nc.RemoteAddr().String())
-	return ap.Addr().Unmap(), err == nil
+// trusted reports whether the connection comes from a balancer.
+func (c *conn) trusted() bool {
+	return slices.ContainsFunc(c.srv.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(c.addr) })
+}
+
+// ipOf returns the address without its port, or the zero Addr for what has none.
+func ipOf(a net.Addr) netip.Addr {
+	ap, err := netip.ParseAddrPort(a.String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	return ap.Addr().Unmap()
 }
 
 // startTLS runs the handshake and goes on with what is inside.
@@ -126,22 +161,21 @@ func (c *conn) startTLS() error {
 		conf = c.srv.TLS.Config()
 	}
 	if conf == nil {
-		c.srv.Stats.WrongProtocol.Add(1)
-		c.srv.Log.Warn("a TLS connection is closed: this server has no certificate or TLS is off", "peer", c.peer,
+		return c.wrong("a TLS connection is closed: this server has no certificate or TLS is off",
 			"setting", "tls.server.mode, tls.server.certPath, tls.server.keyPath")
-		return errHandled
 	}
 	plain := c.base
 	t := tls.Server(&prefixed{Conn: plain, head: bytes.Clone(c.in.b)}, conf)
 	c.in.b = c.in.b[:0]
 	plain.SetDeadline(time.Now().Add(handshakeTimeout))
 	if err := t.HandshakeContext(c.srv.ctx); err != nil {
-		c.srv.Stats.WrongProtocol.Add(1)
-		c.srv.Log.Warn("a TLS handshake failed", "peer", c.peer, "err", err)
-		return errHandled
+		if c.srv.ctx.Err() != nil {
+			return io.EOF
+		}
+		return c.wrong("a TLS handshake failed", "err", err)
 	}
 	plain.SetDeadline(time.Time{})
-	c.writeUntil, c.deadlineAt = time.Time{}, time.Time{}
+	c.writeUntil = time.Time{}
 	c.nc, c.raw = t, nil
 	c.encrypted.Store(true)
 	c.lastRead = time.Now()

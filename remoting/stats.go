@@ -23,6 +23,9 @@ type Stats struct {
 	SlowReaders atomic.Uint64
 	// Idle counts connections closed because nothing was said.
 	Idle atomic.Uint64
+	// Stalled counts connections closed because a large request or a PROXY header did
+	// not arrive in time, or a large request found no room.
+	Stalled atomic.Uint64
 	// Notices and LostNotices count 905s sent, and those that could not be.
 	Notices, LostNotices atomic.Uint64
 	// Panics counts requests that ended in one.

@@ -83,6 +83,30 @@ func (t *template) appendTo(dst []byte, opaque int32, remark1, remark2, remark3 
 	return append(dst, body...)
 }
 
+// appendMiss appends the answer to a route request for a topic that nobody serves. The
+// topic is not a string yet and needs no escape.
+func (t *template) appendMiss(dst []byte, opaque int32, topic []byte) []byte {
+	help := escapedNoRouteHelp
+	if t.binary {
+		help = remarkNoRouteHelp
+	}
+	start := len(dst)
+	dst = t.appendTo(dst, opaque, remarkNoRoute, "", help, nil)
+	// The topic goes in front of the help: make room and move the end.
+	end := len(help) + len(t.tail)
+	at := len(dst) - end
+	dst = append(dst, topic...)
+	copy(dst[at+len(topic):], dst[at:at+end])
+	copy(dst[at:], topic)
+	frame := dst[start:]
+	putLengths(frame, len(frame), len(frame)-8)
+	if t.binary {
+		frame[4] = byte(wire.BinaryHeader)
+		binary.BigEndian.PutUint32(frame[8+len(t.head)-4:], uint32(len(remarkNoRoute)+len(topic)+len(help)))
+	}
+	return dst
+}
+
 // putLengths writes the two lengths at the beginning of a frame with a JSON header.
 func putLengths(frame []byte, size, header int) {
 	binary.BigEndian.PutUint32(frame, uint32(size-4))

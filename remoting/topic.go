@@ -80,7 +80,7 @@ func (c *conn) registerTopic(req *wire.Command, a *answer) {
 	}
 	_, err = c.srv.Registry.DeclareTopic(topic, queues, c.cause("registerTopic"))
 	if err != nil {
-		c.srv.Log.Warn("a topic was not registered", "peer", c.peer, "topic", topic, "err", err)
+		c.warnOf(topic, "a topic was not registered", "topic", topic, "err", err)
 	}
 }
 
