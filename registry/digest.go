@@ -13,8 +13,8 @@ import (
 // Digests identify what a snapshot holds: 16 hexadecimal digits each, from a SHA-256 of
 // the content in a fixed order. They are equal on two nodes that hold the same and do
 // not depend on the process, its revisions, its clock or its settings. Topics covers
-// queue data, what was registered for it, mappings and standing wipes; Brokers covers
-// groups and what their members registered, but not through which face; All covers all.
+// queue data, what was registered for it, and mappings; Brokers covers groups, standing
+// wipes and what members registered, but not through which face; All covers all.
 type Digests struct{ All, Topics, Brokers, KV string }
 
 // Digests returns the digests of the snapshot's tables. The first call after a change to
@@ -84,10 +84,10 @@ func (o *onceSum) get(sum func() [sha256.Size]byte) [sha256.Size]byte {
 // newSums forgets the sums of what the draft has changed.
 func (d *draft) newSums() {
 	n := d.next
-	if n.topicsRevision == n.Revision || len(d.change.WritePerms) > 0 {
+	if n.topicsRevision == n.Revision {
 		n.sums.topics = new(onceSum)
 	}
-	if n.MembersRevision() == n.Revision {
+	if n.MembersRevision() == n.Revision || len(d.change.WritePerms) > 0 {
 		n.sums.brokers = new(onceSum)
 	}
 	if n.kv.revision == n.Revision {
@@ -109,11 +109,6 @@ func (s *Snapshot) sumTopics() [sha256.Size]byte {
 			e.config(tables[q.Broker].topics.get(name).Config)
 		}
 		e.mappings(t.mappings)
-	}
-	for _, broker := range slices.Sorted(maps.Keys(tables)) {
-		if tables[broker].wipe != nil {
-			e.text(broker)
-		}
 	}
 	return e.sum()
 }
@@ -223,7 +218,7 @@ func (e *summer) member(m Member) {
 
 func (e *summer) group(s *Snapshot, g *Group) {
 	e.text(g.Name, g.Cluster, g.Zone)
-	e.flag(g.HasZone, g.Acting)
+	e.flag(g.HasZone, g.Acting, s.Wiped(g.Name) != nil)
 	e.num(int64(len(g.Members)))
 	for _, m := range g.Members {
 		l := s.LiveOf(m)

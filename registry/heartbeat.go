@@ -46,21 +46,14 @@ func (r *Registry) Probe(cluster, addr, name string, v *DataVersion, h Holder) (
 
 // Renew is the heartbeat of a REST member, addressed by name and id. It fails with
 // NotFound for an unknown member, and with Conflict when the place is now held over
-// remoting (code "member-taken-over") or by another principal ("member-held-by-other")
-// unless any is set. changed tells that v differs from the stored version; without v
-// there is nothing to compare.
-func (r *Registry) Renew(name string, id int64, owner string, any bool, v *DataVersion) (l *Live, changed bool, err error) {
-	s := r.Snapshot()
-	l = s.Member(name, id)
-	if l == nil {
-		return nil, false, &Error{Kind: NotFound, Code: "member-not-found", Message: "no such member is registered"}
-	}
-	if l.Source == FromRemoting {
-		return nil, false, &Error{Kind: Conflict, Code: "member-taken-over",
-			Message: "the place is held by the broker at " + l.Addr + ", which registered over remoting"}
-	}
-	if l.Owner != owner && !any {
-		return nil, false, &Error{Kind: Conflict, Code: "member-held-by-other", Message: "the place is held by another principal"}
+// remoting (code "member-taken-over") or by another principal ("member-held-by-other"),
+// unless the claim covers other principals. changed tells that v differs from the stored
+// version; without v there is nothing to compare.
+func (r *Registry) Renew(name string, id int64, by Claim, v *DataVersion) (l *Live, changed bool, err error) {
+	by.Force = false // a broker with a connection lives by that
+	l = r.Snapshot().Member(name, id)
+	if err := by.check(l, "member-taken-over"); err != nil {
+		return nil, false, err
 	}
 	if !r.renewed(l, nil) {
 		return nil, false, &Error{Kind: NotFound, Code: "member-not-found", Message: "the member has just expired"}

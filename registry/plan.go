@@ -29,6 +29,7 @@ type plan struct {
 	gone     []string
 	total    int // topics of the statement
 	listing  *listing
+	whole    bool // the statement is all of the listing
 	mappings []*Mapping
 }
 
@@ -56,6 +57,7 @@ func (s *Snapshot) plan(reg *Registration, now time.Time) *plan {
 	}
 	p.live = s.lives.get(p.key)
 	p.place(s, reg)
+	p.keepVersion(reg)
 	if p.refusal = s.refuse(reg, p); p.refusal != nil {
 		return p
 	}
@@ -66,9 +68,10 @@ func (s *Snapshot) plan(reg *Registration, now time.Time) *plan {
 	p.noWrite = acts && p.group.Acting
 	if reg.Topics != nil {
 		p.compare(s, reg, now)
+		p.raiseVersion(reg, now)
 	} else if p.live != nil && p.live.Name == reg.Name {
 		p.listing = p.live.listing
-		p.counts = p.live.counted
+		p.counts = p.live.counted && p.live.ID == reg.ID
 	}
 	return p
 }
@@ -227,12 +230,14 @@ func (p *plan) compare(s *Snapshot, reg *Registration, now time.Time) {
 	default:
 		p.listing = &listing{topics: topics, since: now}
 	}
+	p.whole = len(p.listing.topics) == len(topics)
 	if !p.counts {
 		return
 	}
 	p.mappings = reg.Mappings
 	leftovers := full && p.was.table != nil && p.was.table.topics.len() > len(topics)
-	if same && p.live.counted && !leftovers && p.live.settled == (basis{group: p.group, table: p.was.table, rules: s.rules}) {
+	if same && p.live.counted && p.live.whole && !leftovers &&
+		p.live.settled == (basis{group: p.group, table: p.was.table, rules: s.rules}) {
 		return
 	}
 	var listed map[string]*Listed // what the sender last listed, made when it is needed

@@ -27,6 +27,9 @@ type Registration struct {
 	Print Fingerprint
 	// Takeover lets a REST member take a place that somebody else holds.
 	Takeover bool
+	// KeepVersion is for a member without a data version of its own: it keeps the one
+	// that stands in its place, raised when its topics really change.
+	KeepVersion bool
 }
 
 // Registered tells what a registration did and what its sender is to know.
@@ -58,15 +61,27 @@ type Registered struct {
 // and for REST members the conflicts of ownership. h is nil for a member without a
 // connection.
 func (r *Registry) Register(reg Registration, h Holder, cause Cause) (Registered, error) {
+	res, _, err := r.register(reg, nil, h, cause)
+	return res, err
+}
+
+// register is Register. With was it only applies to a place that was, by identity, still
+// holds, and else reports that it has moved.
+func (r *Registry) register(reg Registration, was *Live, h Holder, cause Cause) (res Registered, moved bool, err error) {
 	if err := reg.MemberInfo.check(); err != nil {
-		return Registered{}, err
+		return Registered{}, false, err
 	}
 	// The comparison, which takes long for a long list, is made without the lock.
 	// What it was made of is compared by identity once the lock is held.
 	s := r.Snapshot()
 	p := s.plan(&reg, r.now())
 	r.mu.Lock()
-	if cur := r.Snapshot(); cur != s && !p.holds(cur) {
+	cur := r.Snapshot()
+	if was != nil && cur.Member(reg.Name, reg.ID) != was {
+		r.mu.Unlock()
+		return Registered{}, true, nil
+	}
+	if cur != s && !p.holds(cur) {
 		p = cur.plan(&reg, r.now())
 	}
 	if p.refusal != nil {
@@ -74,10 +89,10 @@ func (r *Registry) Register(reg Registration, h Holder, cause Cause) (Registered
 		r.Report(Change{Cause: cause, Members: []MemberChange{{
 			Op: OpRejected, Broker: reg.Name, ID: reg.ID, After: &reg.MemberInfo, Code: p.refusal.Code, Detail: p.refusal.Message,
 		}}})
-		return Registered{}, p.refusal
+		return Registered{}, false, p.refusal
 	}
 	d := r.begin(cause)
-	res := d.register(&reg, p, h)
+	res = d.register(&reg, p, h)
 	changed := !d.change.empty()
 	d.commit()
 	res.Changed = changed
@@ -87,7 +102,7 @@ func (r *Registry) Register(reg Registration, h Holder, cause Cause) (Registered
 		res.Revision = r.Snapshot().Revision
 	}
 	d.next.answer(&res)
-	return res, nil
+	return res, false, nil
 }
 
 // Reaffirm recognises a registration that the same address has made before with
@@ -201,7 +216,7 @@ func (d *draft) register(reg *Registration, p *plan, h Holder) Registered {
 // renew stores the member's new registration and reports what changed about the member.
 func (d *draft) renew(reg *Registration, p *plan, h Holder, now time.Time) *Live {
 	l := &Live{MemberInfo: reg.MemberInfo, Registered: now, Revision: d.revision(), listing: p.listing, print: reg.Print,
-		k: p.key, h: hashString(p.key), counted: p.counts}
+		k: p.key, h: hashString(p.key), counted: p.counts, whole: p.whole}
 	if old := p.live; old != nil {
 		l.lease, l.Registered = old.lease, old.Registered
 		if old.MemberInfo == l.MemberInfo {

@@ -160,7 +160,7 @@ func (s *script) renew(a []string) error {
 	if err != nil {
 		return err
 	}
-	l, changed, err := s.Renew(a[0], id, a[2], opts["any"] == "yes", v)
+	l, changed, err := s.Renew(a[0], id, Claim{Owner: a[2], Any: opts["any"] == "yes"}, v)
 	if err != nil {
 		s.refused(err)
 		return nil
