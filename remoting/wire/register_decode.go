@@ -42,9 +42,13 @@ type RegisterDecoder struct {
 
 	topic   TopicConfig
 	mapping TopicMapping
-	scratch []byte
-	inner   cursor // over the attributes in the text of a topic
-	sum     RegisterSummary
+	// attribute is the last one of a topic in the usual form; neverUsual leaves every
+	// topic to the cursor, for the test that both read the same.
+	attribute  Field
+	neverUsual bool
+	scratch    []byte
+	inner      cursor // over the attributes in the text of a topic
+	sum        RegisterSummary
 }
 
 // RegisterSummary is what a registration says besides its topics.
@@ -156,8 +160,10 @@ func (d *RegisterDecoder) topics(r *cursor) {
 	}
 	r.open('{')
 	for r.more('}') {
-		r.name() // the name inside counts
-		d.readTopic(r)
+		if !d.usualTopic(r) {
+			r.name() // the name inside counts
+			d.readTopic(r)
+		}
 		if !r.bad() {
 			d.giveTopic(r)
 		}
