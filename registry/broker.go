@@ -144,6 +144,7 @@ type Live struct {
 	listing  *listing
 	counted  bool // the topics of the listing count: they are the broker's
 	whole    bool // all of the listing was last compared, not a part of it
+	clean    bool // every topic of the listing then stood as it was listed
 	print    Fingerprint
 	settled  basis // what the registration stood on when it was last compared
 	lease    *lease

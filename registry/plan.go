@@ -30,6 +30,7 @@ type plan struct {
 	total    int // topics of the statement
 	listing  *listing
 	whole    bool // the statement is all of the listing
+	clean    bool // every topic of the listing will stand as listed
 	mappings []*Mapping
 }
 
@@ -236,13 +237,25 @@ func (p *plan) compare(s *Snapshot, reg *Registration, now time.Time) {
 	}
 	p.mappings = reg.Mappings
 	leftovers := full && p.was.table != nil && p.was.table.topics.len() > len(topics)
-	if same && p.live.counted && p.live.whole && !leftovers &&
-		p.live.settled == (basis{group: p.group, table: p.was.table, rules: s.rules}) {
+	untouched := p.live != nil && p.live.counted && p.live.settled == (basis{group: p.group, table: p.was.table, rules: s.rules})
+	if same && untouched && p.live.whole && !leftovers {
+		p.clean = p.live.clean
 		return
 	}
+	// What stood as it was listed, and nobody has touched since, stands so still: of a
+	// changed list only what differs is looked at.
+	var stands []*Listed
+	if untouched && p.live.clean && reg.Topics.was == p.live.listing {
+		stands = reg.Topics.prev
+	}
+	p.clean = p.whole || untouched && p.live.clean
 	var listed map[string]*Listed // what the sender last listed, made when it is needed
 	present := 0
-	for _, l := range topics {
+	for i, l := range topics {
+		if i < len(stands) && stands[i] == l {
+			present++
+			continue
+		}
 		t := s.topics.get(l.Name)
 		var q *QueueData
 		if t != nil {
@@ -250,20 +263,19 @@ func (p *plan) compare(s *Snapshot, reg *Registration, now time.Time) {
 		}
 		if q != nil {
 			present++
-			if same {
-				continue
-			}
 			said := p.was.table.topics.get(l.Name)
-			if said.Config == l.Config && (again || q.QueueSpec == p.spec(l)) {
-				continue
-			}
-			if again {
+			asListed := said.Config == l.Config && q.QueueSpec == p.spec(l)
+			leave := same || asListed || again && said.Config == l.Config
+			if again && !leave {
 				if listed == nil {
 					listed = p.live.listing.byName()
 				}
-				if before := listed[l.Name]; before != nil && before.Config == l.Config {
-					continue
-				}
+				before := listed[l.Name]
+				leave = before != nil && before.Config == l.Config
+			}
+			if leave {
+				p.clean = p.clean && asListed
+				continue
 			}
 		}
 		p.set = append(p.set, l)
