@@ -74,19 +74,22 @@ func (s *Snapshot) KVRevision() uint64 { return s.kv.revision }
 // AllKV returns a copy of the whole table.
 func (s *Snapshot) AllKV() KV { return s.kv.plain() }
 
-// KVCondition guards a change of one key, for callers that have read it before.
+// KVCondition guards a change of one key, for callers that have read it before. The zero
+// value asks nothing.
 type KVCondition struct {
-	// Absent asks that the key is not set; it excludes Revision.
-	Absent bool
-	// Revision, if not 0, asks that the key was last set at exactly that revision.
-	Revision uint64
+	// Absent asks that the key is not set, Present that it is.
+	Absent, Present bool
+	// Revision, if not nil, asks that the key was last set at exactly that revision,
+	// which is 0 for a key that was there at the start.
+	Revision *uint64
 }
 
 func (c KVCondition) holds(e KVEntry, set bool) bool {
-	if c.Absent {
-		return !set
+	switch {
+	case c.Absent && set, c.Present && !set:
+		return false
 	}
-	return c.Revision == 0 || set && e.Revision == c.Revision
+	return c.Revision == nil || set && e.Revision == *c.Revision
 }
 
 // PutKV sets a key. It is on disk before it is visible and before PutKV returns:
