@@ -85,15 +85,15 @@ func (d *draft) table(broker string) *table {
 }
 
 // setQueue gives a broker its part of a topic, which comes into being if need be,
-// and reports whether that changed anything. l is what the broker listed, spec what
-// clients are to see of it.
-func (d *draft) setQueue(l *Listed, broker string, spec QueueSpec) bool {
+// and reports whether that changed anything and whether the part is new. l is what the
+// broker listed, spec what clients are to see of it.
+func (d *draft) setQueue(l *Listed, broker string, spec QueueSpec) (changed, isNew bool) {
 	tab := d.table(broker)
-	was := tab.topics.get(l.Name)
+	was := tab.topics.getHashed(l.Name, l.h)
 	if was != nil && was.Config == l.Config {
 		l = was
 	}
-	old, from := d.next.topics.get(l.Name), emptyLayout
+	old, from := d.next.topics.getHashed(l.Name, l.h), emptyLayout
 	ch := TopicChange{Op: OpCreated, Topic: l.Name, Broker: broker, After: spec}
 	if old != nil {
 		from = old.layout
@@ -102,7 +102,7 @@ func (d *draft) setQueue(l *Listed, broker string, spec QueueSpec) bool {
 	}
 	if q := from.find(broker); q != nil {
 		if q.QueueSpec == spec && was == l {
-			return false
+			return false, false
 		}
 		ch.Op, ch.Before = OpChanged, q.QueueSpec
 	}
@@ -113,19 +113,20 @@ func (d *draft) setQueue(l *Listed, broker string, spec QueueSpec) bool {
 	d.putTopic(old, l.Name, to, l)
 	d.change.Topics = append(d.change.Topics, ch)
 	d.next.topicsRevision = d.revision()
-	return true
+	return true, ch.Op == OpCreated
 }
 
 // maxShared bounds how many different configurations a topic keeps for sharing.
 const maxShared = 4
 
-// putTopic stores a new version of the topic. l, if not nil, is kept for sharing.
+// putTopic stores a new version of the topic. l, which may only be nil for a topic that
+// is known, is kept for sharing.
 func (d *draft) putTopic(old *Topic, name string, to *layout, l *Listed) *Topic {
 	t := &Topic{Name: name, Revision: d.revision(), ChangedMillis: d.millis, layout: to}
 	if old != nil {
 		t.Name, t.h, t.mappings, t.listed = old.Name, old.h, old.mappings, old.listed
 	} else {
-		t.h = hashString(name)
+		t.h = l.h
 	}
 	if l != nil && !slices.Contains(t.listed, l) {
 		keep := t.listed

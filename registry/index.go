@@ -55,6 +55,9 @@ func (x index[V]) len() int { return x.n }
 // get returns the value named k, or the zero V.
 func (x index[V]) get(k string) V { return find(x.root, hashString(k), k) }
 
+// getHashed is get for a name whose hash is known.
+func (x index[V]) getHashed(k string, h uint64) V { return find(x.root, h, k) }
+
 // getBytes is get for a name that is not a string yet; it does not allocate.
 func (x index[V]) getBytes(k []byte) V { return find(x.root, hashBytes(k), k) }
 

@@ -256,14 +256,14 @@ func (p *plan) compare(s *Snapshot, reg *Registration, now time.Time) {
 			present++
 			continue
 		}
-		t := s.topics.get(l.Name)
+		t := s.topics.getHashed(l.Name, l.h)
 		var q *QueueData
 		if t != nil {
 			q = t.layout.find(reg.Name)
 		}
 		if q != nil {
 			present++
-			said := p.was.table.topics.get(l.Name)
+			said := p.was.table.topics.getHashed(l.Name, l.h)
 			asListed := said.Config == l.Config && q.QueueSpec == p.spec(l)
 			leave := same || asListed || again && said.Config == l.Config
 			if again && !leave {

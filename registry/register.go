@@ -120,7 +120,9 @@ func (r *Registry) Reaffirm(cluster, addr string, print Fingerprint, h Holder) (
 	}
 	res = Registered{Revision: s.Revision, Live: l}
 	if l.counted {
-		res.SameTopics = len(l.listing.topics)
+		res.SameTopics = l.total
+	} else {
+		res.TopicsIgnored = l.total > 0
 	}
 	s.answer(&res)
 	return res, true
@@ -186,9 +188,8 @@ func (d *draft) register(reg *Registration, p *plan, h Holder) Registered {
 	res := Registered{TopicsIgnored: reg.Topics != nil && reg.Topics.Len() > 0 && !p.counts}
 	d.change.Topics = slices.Grow(d.change.Topics, len(p.set)+len(p.gone))
 	for _, l := range p.set {
-		isNew := d.next.tables.get(reg.Name) == nil || d.next.tables.get(reg.Name).topics.get(l.Name) == nil
-		switch changed := d.setQueue(l, reg.Name, p.spec(l)); {
-		case changed && isNew:
+		switch changed, isNew := d.setQueue(l, reg.Name, p.spec(l)); {
+		case isNew:
 			res.NewTopics++
 		case changed:
 			res.ChangedTopics++
@@ -216,7 +217,7 @@ func (d *draft) register(reg *Registration, p *plan, h Holder) Registered {
 // renew stores the member's new registration and reports what changed about the member.
 func (d *draft) renew(reg *Registration, p *plan, h Holder, now time.Time) *Live {
 	l := &Live{MemberInfo: reg.MemberInfo, Registered: now, Revision: d.revision(), listing: p.listing, print: reg.Print,
-		k: p.key, h: hashString(p.key), counted: p.counts, whole: p.whole, clean: p.clean}
+		k: p.key, h: hashString(p.key), counted: p.counts, whole: p.whole, total: p.total, clean: p.clean}
 	if old := p.live; old != nil {
 		l.lease, l.Registered = old.lease, old.Registered
 		if old.MemberInfo == l.MemberInfo {

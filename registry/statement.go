@@ -13,6 +13,7 @@ type Statement struct {
 	at     int       // entries of prev that matched by name so far
 	topics []*Listed // nil while every entry has been equal to prev
 	broken bool      // the names no longer follow prev
+	last   *Topic    // what Intern found last
 }
 
 // NewStatement returns an empty statement of the broker that registers as (cluster, addr).
@@ -30,8 +31,8 @@ func (st *Statement) Intern(b []byte) string {
 	if !st.broken && st.at < len(st.prev) && st.prev[st.at].Name == string(b) {
 		return st.prev[st.at].Name
 	}
-	if t := st.snap.topics.getBytes(b); t != nil {
-		return t.Name
+	if st.last = st.snap.topics.getBytes(b); st.last != nil {
+		return st.last.Name
 	}
 	return string(b)
 }
@@ -66,7 +67,10 @@ func (st *Statement) part(room int) {
 
 // share finds a value that another broker listed, or makes a new one.
 func (st *Statement) share(name string, c TopicConfig) *Listed {
-	t := st.snap.topics.get(name)
+	t := st.last
+	if t == nil || t.Name != name {
+		t = st.snap.topics.get(name)
+	}
 	if t == nil {
 		return &Listed{Name: name, Config: c, h: hashString(name)}
 	}
