@@ -1,0 +1,109 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// recheck is how often the files of a certificate are looked at, at most: as a new
+// connection comes, never in between.
+const recheck = time.Second
+
+// certificate is a TLS configuration made from files, which is made anew when one of
+// them has changed and all of them fit together; until then the old one stays.
+type certificate struct {
+	cert, key, trust string // file names; trust may be empty
+	clients          tls.ClientAuthType
+	protocols        []string
+	log              *slog.Logger
+
+	mu      sync.Mutex
+	config  *tls.Config
+	seen    string // what the files looked like when they were last read
+	checked time.Time
+}
+
+// load reads the files for the first time.
+func (c *certificate) load() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	seen, err := c.look()
+	if err == nil {
+		c.config, err = c.read()
+	}
+	c.seen, c.checked = seen, time.Now()
+	return err
+}
+
+// current returns the configuration for a new connection. It is never nil after load
+// has succeeded, and may be called by anybody at any time.
+func (c *certificate) current() *tls.Config {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if now.Sub(c.checked) < recheck {
+		return c.config
+	}
+	c.checked = now
+	seen, err := c.look()
+	if seen == c.seen && err == nil {
+		return c.config
+	}
+	if err == nil {
+		var next *tls.Config
+		if next, err = c.read(); err == nil {
+			c.config = next
+			c.log.Info("a changed certificate is in use", "file", c.cert)
+		}
+	}
+	if err != nil && seen != c.seen {
+		c.log.Warn("a changed certificate cannot be used; the old one stays in use", "err", err)
+	}
+	c.seen = seen
+	return c.config
+}
+
+// look returns a text that is another one when a file has changed.
+func (c *certificate) look() (string, error) {
+	text := ""
+	for _, name := range []string{c.cert, c.key, c.trust} {
+		if name == "" {
+			continue
+		}
+		fi, err := os.Stat(name)
+		if err != nil {
+			return err.Error(), err
+		}
+		text += fmt.Sprintf("%d %d;", fi.Size(), fi.ModTime().UnixNano())
+	}
+	return text, nil
+}
+
+func (c *certificate) read() (*tls.Config, error) {
+	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
+	if err != nil {
+		return nil, fmt.Errorf("certificate %s with key %s: %w", c.cert, c.key, err)
+	}
+	conf := &tls.Config{
+		MinVersion:   tls.VersionTLS12,
+		Certificates: []tls.Certificate{pair},
+		ClientAuth:   c.clients,
+		NextProtos:   c.protocols,
+	}
+	if c.trust != "" {
+		pem, err := os.ReadFile(c.trust)
+		if err != nil {
+			return nil, err
+		}
+		conf.ClientCAs = x509.NewCertPool()
+		if !conf.ClientCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s holds no certificate in PEM form", c.trust)
+		}
+	}
+	return conf, nil
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"fingerpost/registry"
+)
+
+// firstScan is when brokers are first searched for whose time is over, as the peers do.
+const firstScan = 5 * time.Second
+
+// reaper takes out of the registry whoever was not heard of for too long.
+type reaper struct {
+	registry *registry.Registry
+	log      *slog.Logger
+	interval func() time.Duration
+	began    time.Time
+	ticked   atomic.Int64 // when it was last at work, in nanoseconds after began
+}
+
+// run works until ctx ends.
+func (r *reaper) run(ctx context.Context) {
+	timer := time.NewTimer(firstScan)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		r.sweep()
+		timer.Reset(r.interval())
+	}
+}
+
+func (r *reaper) sweep() {
+	// The registry spares everybody if this comes much later than it should: then it
+	// was not the brokers that slept.
+	swept := r.registry.Sweep(r.interval(), registry.Cause{Face: "server", Action: "expire"})
+	if swept.Late > 0 {
+		r.log.Warn("the search for silent brokers came late, so nobody expired in it: the process or its machine was asleep", "late", swept.Late)
+	}
+	r.ticked.Store(int64(time.Since(r.began)))
+}
+
+// stuck returns for how long the reaper has been overdue; zero or less is as it should be.
+func (r *reaper) stuck() time.Duration {
+	return time.Since(r.began) - time.Duration(r.ticked.Load()) - max(r.interval(), firstScan)
+}

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"fingerpost/config"
+	"fingerpost/internal/kvfile"
+	"fingerpost/registry"
+	"fingerpost/remoting"
+	"fingerpost/remoting/wire"
+)
+
+// serveCmd is `fingerpost serve`, and `fingerpost` alone.
+type serveCmd struct {
+	settingsFrom
+	PrintConfigItem bool   `name:"printConfigItem" aliases:"print-config-item" short:"p" help:"Print all settings as key=value and end."`
+	NamesrvAddr     string `name:"namesrvAddr" aliases:"namesrv-addr" short:"n" placeholder:"ADDR" help:"Taken because RocketMQ's start script passes it; without effect."`
+}
+
+// Run serves until the context ends.
+func (s *serveCmd) Run(a *app) error {
+	if s.PrintConfigItem {
+		store, _, err := a.load(&s.settingsFrom, watchProperties)
+		if err != nil {
+			return err
+		}
+		return a.printItems(store)
+	}
+	began := time.Now()
+	store, notes, err := a.load(&s.settingsFrom, openProperties)
+	if err != nil {
+		return err
+	}
+	level := new(slog.LevelVar)
+	log, closeLog := newLog(a.stderr, store.Current(), level, a.getenv("NO_COLOR") != "")
+	defer closeLog()
+	for _, n := range notes {
+		if n.Warn {
+			log.Warn(n.Text)
+		} else {
+			log.Info(n.Text)
+		}
+	}
+	store.Subscribe("log.level", func(c config.Change) error {
+		level.Set(c.New.LogLevel)
+		return nil
+	})
+	n := &node{store: store, log: log, began: began, stopping: steps{log: log}}
+	if err := n.start(a.ctx); err != nil {
+		return errors.Join(err, n.stop(false))
+	}
+	return n.serve(a.ctx)
+}
+
+// node is a running server.
+type node struct {
+	store    *config.Store
+	log      *slog.Logger
+	began    time.Time
+	registry *registry.Registry
+	remoting *remoting.Server
+	reaper   *reaper
+	stopping steps
+
+	// failed gets the error of a face that ended by itself.
+	failed chan error
+}
+
+// start does everything up to serving. Where it fails, stop undoes what was done.
+func (n *node) start(ctx context.Context) error {
+	cfg := n.store.Current()
+	if err := n.openRegistry(cfg); err != nil {
+		return err
+	}
+	ln, err := listen(ctx, listenAddr(cfg), "bindAddress or listenPort")
+	if err != nil {
+		return err
+	}
+	n.stopping.add("the remoting listener", func(context.Context) error { return closed(ln.Close()) })
+	if tcp, ok := ln.Addr().(*net.TCPAddr); ok && cfg.ListenPort == 0 {
+		n.store.Bound(tcp.Port)
+	}
+	if err := n.newRemoting(cfg); err != nil {
+		return err
+	}
+	n.failed = make(chan error, 1)
+	n.loop("the log of changes", (&news{n.registry, n.log}).run)
+	n.reaper = &reaper{registry: n.registry, log: n.log, began: n.began, interval: func() time.Duration { return n.store.Current().ScanInterval }}
+	n.loop("the search for silent brokers", n.reaper.run)
+	n.face("remoting", func() error {
+		return n.remoting.Serve(bufferedListener{ln, cfg.SendBuffer, cfg.ReceiveBuffer})
+	}, n.remoting.Shutdown)
+	n.registry.Report(registry.Change{Cause: registry.Cause{Face: "server", Action: "start"}, Server: []registry.ServerChange{{Op: registry.OpStarted}}})
+	v, _ := buildVersion()
+	n.log.Info("serving", "remoting", listenAddr(n.store.Current()), "version", v, "after", time.Since(n.began).Round(time.Millisecond))
+	return nil
+}
+
+// openRegistry loads the key-value file and makes the registry.
+func (n *node) openRegistry(cfg *config.Config) error {
+	file := kvfile.NewTable(cfg.KVConfigPath, nil)
+	table, note, err := kvfile.LoadTable(file)
+	if err != nil {
+		return err
+	}
+	if note != "" {
+		n.log.Warn(note)
+	}
+	rules := cfg.Rules()
+	n.registry = registry.New(registry.Options{
+		Rules:  &rules,
+		KV:     registry.KV(table),
+		SaveKV: func(kv registry.KV) error { return kvfile.SaveTable(file, kvfile.Table(kv)) },
+	})
+	n.store.Subscribe("registry", func(c config.Change) error {
+		n.registry.SetRules(c.New.Rules(), c.Keys, c.Cause)
+		return nil
+	})
+	return nil
+}
+
+// newRemoting makes the server of the remoting port.
+func (n *node) newRemoting(cfg *config.Config) error {
+	r := cfg.Remoting
+	n.remoting = &remoting.Server{
+		Registry: n.registry,
+		Settings: n.store,
+		Log:      n.log.With("face", "remoting"),
+		Limits: remoting.Limits{
+			Frame: int(r.FrameMaxLength), Header: int(r.HeaderMaxLength), Inflated: int(r.InflatedMaxLength), Topics: r.MaxTopics,
+			Connections: r.MaxConnections, PerAddress: r.MaxConnectionsPerAddress,
+			InFlight: int64(r.MaxInFlightBytes), WriteTimeout: r.WriteTimeout,
+		},
+		TLS:  remoting.TLS{Mode: tlsModes[cfg.TLS.Mode], Config: func() *tls.Config { return nil }},
+		Idle: func() time.Duration { return n.store.Current().IdleTimeout },
+	}
+	if r.SerializeType == "ROCKETMQ" {
+		n.remoting.HeaderType = wire.BinaryHeader
+	}
+	for _, p := range r.TrustedProxies {
+		n.remoting.TrustedProxies = append(n.remoting.TrustedProxies, prefix(p))
+	}
+	if cfg.TLS.CertPath == "" || cfg.TLS.Mode == "disabled" {
+		return nil
+	}
+	c := &certificate{cert: cfg.TLS.CertPath, key: cfg.TLS.KeyPath, trust: cfg.TLS.TrustCertPath, clients: clientAuth(&cfg.TLS), log: n.log}
+	if err := c.load(); err != nil {
+		return fmt.Errorf("TLS on the remoting port: %w", err)
+	}
+	n.remoting.TLS.Config = c.current
+	return nil
+}
+
+var tlsModes = map[string]remoting.TLSMode{
+	"disabled": remoting.TLSDisabled, "permissive": remoting.TLSPermissive, "enforcing": remoting.TLSEnforcing,
+}
+
+// clientAuth says what is asked of a peer's certificate. Without tls.server.authClient
+// any certificate will do, as with the peers.
+func clientAuth(t *config.TLS) tls.ClientAuthType {
+	switch {
+	case t.NeedClientAuth == "optional" && t.AuthClient:
+		return tls.VerifyClientCertIfGiven
+	case t.NeedClientAuth == "optional":
+		return tls.RequestClientCert
+	case t.NeedClientAuth == "require" && t.AuthClient:
+		return tls.RequireAndVerifyClientCert
+	case t.NeedClientAuth == "require":
+		return tls.RequireAnyClientCert
+	}
+	return tls.NoClientCert
+}
+
+// prefix reads an address or network of a setting, whose form was checked.
+func prefix(text string) netip.Prefix {
+	if p, err := netip.ParsePrefix(text); err == nil {
+		return p
+	}
+	addr, _ := netip.ParseAddr(text)
+	return netip.PrefixFrom(addr, addr.BitLen())
+}
+
+// loop runs f in the background until the step of that name stops it.
+func (n *node) loop(name string, f func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { f(ctx) })
+	n.stopping.add(name, func(context.Context) error {
+		cancel()
+		wg.Wait()
+		return nil
+	})
+}
+
+// face serves in the background until the step of that name shuts it down. If it ends
+// by itself the process ends too.
+func (n *node) face(name string, serve func() error, shutdown func(context.Context) error) {
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := serve(); err != nil {
+			select {
+			case n.failed <- fmt.Errorf("%s: %w", name, err):
+			default: // another face has failed already
+			}
+		}
+	})
+	n.stopping.add(name, func(ctx context.Context) error {
+		err := shutdown(ctx)
+		wg.Wait()
+		return err
+	})
+}
+
+// serve waits for the end, and ends.
+func (n *node) serve(ctx context.Context) error {
+	select {
+	case err := <-n.failed:
+		return errors.Join(err, n.stop(false))
+	case <-ctx.Done():
+		n.log.Info("stopping", "reason", context.Cause(ctx).Error())
+		return n.stop(true)
+	}
+}
+
+// stop ends everything that start began. A polite stop first goes on answering for as
+// long as the settings ask for, while it says that it is about to leave.
+func (n *node) stop(polite bool) error {
+	cfg := n.store.Current()
+	if polite {
+		n.registry.Report(registry.Change{Cause: registry.Cause{Face: "server", Action: "stop"}, Server: []registry.ServerChange{{Op: registry.OpStopping}}})
+		n.leave(cfg)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cfg.ShutdownTimeout)
+	defer cancel()
+	err := n.stopping.stop(ctx)
+	if polite && err == nil {
+		n.log.Info("stopped")
+	}
+	return err
+}
+
+// leave gives peers time to go elsewhere.
+func (n *node) leave(cfg *config.Config) {
+	if cfg.ShutdownGrace > 0 {
+		n.log.Info("answering on before stopping", "for", cfg.ShutdownGrace)
+		time.Sleep(cfg.ShutdownGrace)
+	}
+	if cfg.ShutdownGracefully {
+		n.log.Info("telling peers to go elsewhere", "for", cfg.ShutdownWait)
+		n.remoting.Leave()
+		time.Sleep(cfg.ShutdownWait)
+	}
+}
+
+// closed takes a listener that is closed already as closed.
+func closed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
