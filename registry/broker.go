@@ -143,6 +143,7 @@ type Live struct {
 	Revision uint64
 	listing  *listing
 	counted  bool // the topics of the listing count: they are the broker's
+	total    int  // topics of the last statement
 	whole    bool // all of the listing was last compared, not a part of it
 	clean    bool // every topic of the listing then stood as it was listed
 	print    Fingerprint

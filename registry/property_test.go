@@ -2,6 +2,8 @@ package registry
 
 import (
 	"fmt"
+	"hash/fnv"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -42,7 +44,14 @@ type pair struct {
 	told  *told
 	last  []modelReg // the latest registrations, to be repeated
 	kept  []kept
+	plans []planned
 	heard []*Change // the changes of the present step
+}
+
+// planned is a registration that was worked out against an earlier state and not made.
+type planned struct {
+	reg  Registration
+	plan *plan
 }
 
 type kept struct {
@@ -94,9 +103,34 @@ func (p *pair) compare(t *rapid.T) {
 			t.Fatalf("kept snapshot %d has changed:\n%s", i, cmp.Diff(k.dump, now))
 		}
 	}
+	p.plans = slices.DeleteFunc(p.plans, func(x planned) bool { return !p.stillSame(t, x) })
 	if p.kept = append(p.kept, kept{s, dumpOf(s)}); len(p.kept) > 4 {
 		p.kept = slices.Delete(p.kept, 1, 2)
 	}
+}
+
+// stillSame compares a plan that says it holds with one made now.
+func (p *pair) stillSame(t *rapid.T, x planned) bool {
+	s := p.Snapshot()
+	if !x.plan.holds(s) {
+		return false
+	}
+	old, now := x.plan, s.plan(&x.reg, p.now())
+	if old.group != old.was.group || now.group != now.was.group {
+		if !old.group.equal(now.group) {
+			t.Fatalf("a plan holds, but the group would be %+v, not %+v", now.group, old.group)
+		}
+		now.group = old.group
+	}
+	if old.listing != nil && now.listing != nil && slices.Equal(old.listing.topics, now.listing.topics) {
+		now.listing = old.listing
+	}
+	slices.Sort(old.gone)
+	slices.Sort(now.gone)
+	if !reflect.DeepEqual(old, now) {
+		t.Fatalf("a plan holds, but would be\n%+v, not\n%+v\nof %+v", now, old, x.reg)
+	}
+	return true
 }
 
 // The few words of which everything is made, so that it often meets.
@@ -212,7 +246,22 @@ func (p *pair) do(t *rapid.T, reg modelReg) {
 			r.Topics.Add(x.name, x.config)
 		}
 	}
-	res, err := p.Register(r, p.conn(reg.conn), byRegistration(reg.info.Addr))
+	if anyBool.Draw(t, "only planned") && len(p.plans) < 4 {
+		p.plans = append(p.plans, planned{r, s.plan(&r, p.now())})
+		return
+	}
+	r.Print = printOf(reg)
+	var res Registered
+	var err error
+	reaffirmed := false
+	if reg.conn != "" && reg.info.Source == FromRemoting {
+		res, reaffirmed = p.Reaffirm(reg.info.Cluster, reg.info.Addr, r.Print, p.conn(reg.conn))
+	}
+	if !reaffirmed {
+		res, err = p.Register(r, p.conn(reg.conn), byRegistration(reg.info.Addr))
+	} else if p.Snapshot() != s {
+		t.Fatal("a repeat that was recognised made a new snapshot")
+	}
 	want := p.m.register(reg)
 	got := modelAnswer{created: res.Created, ignored: res.TopicsIgnored, added: res.NewTopics, changed: res.ChangedTopics,
 		gone: res.RemovedTopics, same: res.SameTopics, master: res.MasterAddr, masterHA: res.MasterHAAddr,
@@ -239,4 +288,12 @@ func (p *pair) do(t *rapid.T, reg modelReg) {
 	if p.last = append(p.last, reg); len(p.last) > 6 {
 		p.last = p.last[1:]
 	}
+}
+
+// printOf identifies a registration as the hash of its bytes would.
+func printOf(reg modelReg) Fingerprint {
+	reg.conn = ""
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%+v", reg)
+	return Fingerprint{Hi: h.Sum64(), Len: 1}
 }
