@@ -1,0 +1,106 @@
+// The REST API, as the dashboard uses it: relative addresses, so that any prefix works,
+// and one kind of error.
+import { signal } from '../vendor/preact.js';
+import { heard } from './clock.js';
+
+/** Where the API begins, seen from the page. */
+export const base = new URL('../api/v1/', globalThis.document?.baseURI ?? 'http://localhost/ui/').href;
+
+/** True when the server asked for credentials. */
+export const signedOut = signal(false);
+
+/** Who we are: {principal, role}; null until known. */
+export const me = signal(null);
+
+/** An answer that was no success, as the server explained it. */
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body.detail || body.title || `HTTP ${status}`);
+    this.status = status;
+    this.code = body.code ?? (status ? 'http-' + status : 'unreachable');
+    this.title = body.title ?? '';
+    this.requestId = String(body.instance ?? '').replace(/^urn:request:/, '');
+    this.errors = body.errors ?? [];
+    this.suggestions = body.suggestions ?? [];
+    this.currentETag = body.etag;
+  }
+}
+
+/** Joins path segments; each may hold any character. */
+export const path = (...segments) => segments.map(encodeURIComponent).join('/');
+
+/**
+ * Sends a request. Resolves to {status, body, etag}; rejects with a Problem.
+ * @param {string} method
+ * @param {string} address relative to the API's base
+ * @param {{body?: any, type?: string, headers?: object, signal?: AbortSignal, text?: boolean}} [o]
+ */
+export async function send(method, address, o = {}) {
+  const headers = { Accept: o.text ? 'text/plain' : 'application/json', 'Accept-Language': document.documentElement.lang, ...o.headers };
+  let body;
+  if (o.body !== undefined) {
+    headers['Content-Type'] = o.type ?? 'application/json';
+    body = typeof o.body === 'string' && o.type === 'text/plain' ? o.body : JSON.stringify(o.body);
+  }
+  let res;
+  try {
+    res = await fetch(new URL(address, base), { method, headers, body, signal: o.signal, credentials: 'same-origin' });
+  } catch (err) {
+    if (err.name === 'AbortError') throw err;
+    throw new Problem(0, { detail: '' });
+  }
+  const date = Date.parse(res.headers.get('Date') ?? '');
+  // The header has whole seconds; their middle is the better guess.
+  if (date) heardRoughly(date + 500);
+  const text = await res.text();
+  let parsed = text;
+  if (/json/.test(res.headers.get('Content-Type') ?? '')) parsed = JSON.parse(text);
+  if (res.ok) return { status: res.status, body: parsed, etag: res.headers.get('ETag'), dryRun: res.headers.has('Namesrv-Dry-Run') };
+  if (res.status === 401) signedOut.value = true;
+  throw new Problem(res.status, typeof parsed === 'object' && parsed ? parsed : { detail: text.slice(0, 300) });
+}
+
+/** The body of a GET. */
+export const get = async (address, signal) => (await send('GET', address, { signal })).body;
+
+/** Learns who we are. False when the server wants credentials first. */
+export async function whoami() {
+  try {
+    me.value = await get('whoami');
+    signedOut.value = false;
+    return true;
+  } catch (err) {
+    if (err.status === 401) return false;
+    return true; // unreachable is not refused
+  }
+}
+
+/** Whether we may change things; unknown counts as no. */
+export const mayChange = () => me.value?.role === 'admin';
+
+let knowsTime = false;
+function heardRoughly(millis) {
+  // Only until the feed tells it to the millisecond.
+  if (knowsTime) return;
+  if (Math.abs(millis - Date.now()) > 1500) heard(millis);
+  knowsTime = true;
+}
+
+const shellWord = (s) => /^[\w@%+=:,./-]+$/.test(s) ? s : `'${s.replaceAll("'", `'\\''`)}'`;
+
+/**
+ * The same request as a line for a terminal. Credentials are not in it: the curl
+ * configuration file that the server's "curlrc" command writes carries them.
+ */
+export function curl(method, address, body, headers = {}) {
+  const words = ['curl'];
+  if (method !== 'GET') words.push('-K', '~/.fingerpost.curlrc', '-X', method);
+  for (const [k, v] of Object.entries(headers)) words.push('-H', shellWord(`${k}: ${v}`));
+  if (body !== undefined) {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    if (!headers['Content-Type']) words.push('-H', shellWord('Content-Type: ' + (typeof body === 'string' ? 'text/plain' : 'application/json')));
+    words.push('--data-binary', shellWord(text));
+  }
+  words.push(shellWord(new URL(address, base).href));
+  return words.join(' ');
+}

@@ -1,0 +1,45 @@
+// What a change set was about: the most telling of its changes, and how many more.
+
+const ends = { deleted: 'minus', expired: 'expired', disconnected: 'expired', rejected: 'cross' };
+const icons = { created: 'plus', changed: 'change', wiped: 'lock', restored: 'check', ownerChanged: 'change', started: 'play', stopping: 'pause', ...ends };
+
+// A member that left explains the topics that left with it, a wipe the perms it changed.
+const order = ['server', 'writePerm', 'member', 'kv', 'config', 'topic', 'cluster'];
+
+/**
+ * @param {any} set a change set
+ * @returns {{key: string, icon: string, op: string, name: string, path: string[]|null, n: number, more: number, values: object}}
+ */
+export function describe(set) {
+  const first = [...set.changes].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))[0] ?? { kind: 'server', op: 'changed' };
+  const n = set.counts?.[first.kind] ?? 1;
+  const total = Object.values(set.counts ?? {}).reduce((a, b) => a + b, 0);
+  const same = set.changes.filter((c) => c.kind === first.kind).every((c) => c.op === first.op);
+  return {
+    key: `change.${first.kind}.${first.op}`, icon: icons[first.op] ?? 'info', op: first.op, n,
+    more: total - 1, values: { id: first.brokerId ?? '', topics: first.topicCount ?? 0, detail: first.detail ?? '', same },
+    ...subject(first),
+  };
+}
+
+function subject(c) {
+  switch (c.kind) {
+    case 'member': return { name: c.brokerName + (c.brokerId === undefined ? '' : '/' + c.brokerId), path: ['brokers', c.brokerName] };
+    case 'writePerm': return { name: c.brokerName, path: ['brokers', c.brokerName] };
+    case 'topic': return { name: c.topic, path: ['topics', c.topic] };
+    case 'kv': return { name: c.namespace + '/' + c.key, path: ['kv', c.namespace, c.key] };
+    case 'config': return { name: c.key, path: ['config'] };
+    case 'cluster': return { name: c.cluster, path: ['clusters'] };
+  }
+  return { name: c.detail ?? '', path: null };
+}
+
+/**
+ * The fields of a change before and after, sorted; nested values are written as JSON.
+ * @returns {{field: string, before: string|null, after: string|null}[]}
+ */
+export function fields(change) {
+  const names = new Set([...Object.keys(change.before ?? {}), ...Object.keys(change.after ?? {})]);
+  const text = (v) => (v === undefined ? null : typeof v === 'string' ? v : JSON.stringify(v));
+  return [...names].sort().map((field) => ({ field, before: text(change.before?.[field]), after: text(change.after?.[field]) }));
+}

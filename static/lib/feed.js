@@ -1,0 +1,157 @@
+// The websocket to the registry: it opens, subscribes, hands messages to the store, and
+// opens again when it ends. What it knows of its own health is shown to the reader, who
+// must never take old data for fresh.
+import { signal } from '../vendor/preact.js';
+import { heard } from './clock.js';
+
+const minWait = 500;
+const maxWait = 15_000;
+
+/** Pause before attempt n (from 0): doubled each time, then scattered, so that a
+ * thousand pages do not come back to a restarted server in one instant. */
+export function backoff(n, random = Math.random) {
+  const top = Math.min(maxWait, minWait * 2 ** n);
+  return Math.max(minWait, top * (0.5 + random() / 2));
+}
+
+/**
+ * @typedef {'connecting'|'live'|'reconnecting'|'refused'} Status
+ */
+export class Feed {
+  #socket = null;
+  #attempt = 0;
+  #timer = null;
+  #watch = null;
+  #resync = null;
+  #wanted = false;
+  #opened = false;
+
+  /**
+   * @param {object} o
+   * @param {string} o.url
+   * @param {import('./store.js').Store} o.store
+   * @param {any} [o.WebSocket] for tests
+   * @param {() => Promise<boolean>} [o.mayConnect] asked after a failure: false when the
+   *   session is over, which a browser does not tell apart from a dead server
+   */
+  constructor({ url, store, WebSocket = globalThis.WebSocket, mayConnect = async () => true, random = Math.random }) {
+    Object.assign(this, { url, store, WebSocket, mayConnect, random });
+    /** @type {import('../vendor/preact.js').Signal<Status>} */
+    this.status = signal('connecting');
+    /** When the last word came, by the browser's clock; 0 before the first. */
+    this.lastWord = signal(0);
+    /** What hello said: version, role, epoch. */
+    this.hello = signal(null);
+    /** How often the socket failed without ever opening. */
+    this.failures = 0;
+    store.onResync = () => this.resubscribe();
+  }
+
+  start() {
+    this.#wanted = true;
+    this.#open();
+    globalThis.addEventListener?.('online', () => this.#hurry());
+    globalThis.document?.addEventListener('visibilitychange', () => {
+      if (document.visibilityState === 'visible') this.#hurry();
+    });
+  }
+
+  stop() {
+    this.#wanted = false;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#watch);
+    this.#socket?.close(1000);
+    this.#socket = null;
+  }
+
+  /** Opens at once instead of waiting for its turn. */
+  retry() {
+    this.#attempt = 0;
+    this.#hurry();
+  }
+
+  #hurry() {
+    if (!this.#wanted || this.#socket) return;
+    clearTimeout(this.#timer);
+    this.#open();
+  }
+
+  #open() {
+    const socket = new this.WebSocket(this.url, ['namesrv.v1']);
+    this.#socket = socket;
+    this.#opened = false;
+    this.#expect(10_000);
+    socket.onopen = () => {
+      this.#opened = true;
+      this.#subscribe();
+    };
+    socket.onmessage = (e) => {
+      if (socket === this.#socket) this.#receive(JSON.parse(e.data));
+    };
+    socket.onclose = (e) => {
+      if (socket === this.#socket) this.#closed(e);
+    };
+  }
+
+  #subscribe() {
+    this.#socket.send(JSON.stringify({ op: 'subscribe', id: 'all', snapshot: true }));
+  }
+
+  /** Asks for a whole snapshot again, at most once a second. */
+  resubscribe() {
+    if (this.#resync) return;
+    this.#resync = setTimeout(() => {
+      this.#resync = null;
+      if (this.#socket?.readyState === 1) this.#subscribe();
+    }, this.#opened ? 300 : 0);
+  }
+
+  // A socket can be dead without a word of it: a laptop that slept, a firewall that forgot.
+  #expect(millis) {
+    clearTimeout(this.#watch);
+    this.#watch = setTimeout(() => {
+      const s = this.#socket;
+      if (!s) return;
+      this.#closed({ code: 0 });
+      s.onclose = s.onmessage = null;
+      s.close();
+    }, millis);
+  }
+
+  #receive(msg) {
+    this.lastWord.value = Date.now();
+    this.#expect(2.5 * (this.hello.peek()?.heartbeatMillis ?? 15_000));
+    if (msg.time) heard(Date.parse(msg.time));
+    if (msg.op === 'hello') {
+      this.hello.value = msg;
+      return;
+    }
+    this.store.take(msg);
+    if (msg.op === 'snapshot' && msg.last) {
+      this.#attempt = 0;
+      this.failures = 0;
+      this.status.value = 'live';
+    }
+  }
+
+  #closed(e) {
+    clearTimeout(this.#watch);
+    this.#socket = null;
+    if (!this.#wanted) return;
+    if (!this.#opened) this.failures++;
+    this.status.value = this.store.ready.peek() ? 'reconnecting' : 'connecting';
+    // 1008: the session ended or the role was lost. A socket that never opened may have
+    // been refused for the same reason.
+    if (e.code === 1008 || !this.#opened) {
+      this.mayConnect().then((may) => {
+        if (!may) {
+          this.status.value = 'refused';
+          clearTimeout(this.#timer);
+        }
+      });
+    }
+    const wait = e.code === 1001 ? this.random() * 5000 : backoff(this.#attempt++, this.random);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#open(), Math.max(minWait / 5, wait));
+  }
+}

@@ -1,0 +1,119 @@
+// Broker sets as views show them, worked out from members; and what is wrong with them.
+
+/** live, late (more than half of its time is over) or expired, at a moment. */
+export function stateOf(member, now) {
+  const age = now - member.lastUpdateTimestamp;
+  if (age > member.heartbeatTimeoutMillis) return 'expired';
+  return age > member.heartbeatTimeoutMillis / 2 ? 'late' : 'live';
+}
+
+/** Milliseconds until the member leaves unless it is heard of. */
+export const leftOf = (member, now) => Math.max(0, member.lastUpdateTimestamp + member.heartbeatTimeoutMillis - now);
+
+/**
+ * The broker sets, sorted by name.
+ * @param {import('./store.js').Store} store
+ * @param {Map<string, number>} counts topics by broker name
+ */
+export function groups(store, counts) {
+  const byName = new Map();
+  for (const m of store.members.values()) {
+    let g = byName.get(m.brokerName);
+    if (!g) {
+      g = { name: m.brokerName, cluster: m.clusterName, zone: '', members: [], topics: counts.get(m.brokerName) ?? 0, wipe: store.wipes.get(m.brokerName) ?? null };
+      byName.set(m.brokerName, g);
+    }
+    g.members.push(m);
+    if (m.zoneName) g.zone = m.zoneName;
+  }
+  for (const g of byName.values()) {
+    g.members.sort((a, b) => a.brokerId - b.brokerId);
+    g.cluster = g.members[0].clusterName;
+    g.hasMaster = g.members.some((m) => m.brokerId === 0);
+    g.acting = g.hasMaster ? null : g.members.find((m) => m.brokerId > 0 && m.role === 'actingMaster') ?? null;
+    g.clash = g.members.some((m) => m.clusterName !== g.cluster);
+  }
+  return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** How many topics each broker name serves. */
+export function topicCounts(store) {
+  // Topics share their lists of queues, so lists are counted first and read once.
+  const lists = new Map();
+  for (const t of store.topics.values()) lists.set(t.queues, (lists.get(t.queues) ?? 0) + 1);
+  const out = new Map();
+  for (const [queues, n] of lists) for (const q of queues) out.set(q.brokerName, (out.get(q.brokerName) ?? 0) + n);
+  return out;
+}
+
+/** The topics of a broker that nobody can write to. */
+export function unwritable(store, brokerName) {
+  let n = 0;
+  for (const t of store.topics.values()) if (!t.writable && t.queues.some((q) => q.brokerName === brokerName)) n++;
+  return n;
+}
+
+/**
+ * What needs a look, worst first. Each item has an id, a level, the key of its text with
+ * values, how many topics nobody can write to for it, and the path of the place where more is told.
+ * @param {{store: any, groups: any[], now: number, stale?: number, checks?: any[], peers?: any[]}} state
+ */
+export function problems({ store, groups: gs, now, stale = 0, checks = [] }) {
+  const out = [];
+  const hour = now - 3_600_000;
+  for (const g of gs) {
+    if (!g.hasMaster) {
+      const lost = lastEvent(store, (c) => c.kind === 'member' && c.brokerName === g.name && c.brokerId === 0 && isEnd(c.op));
+      out.push({
+        id: 'no-master/' + g.name, level: 'bad', key: lost ? 'problem.noMasterSince' : 'problem.noMaster',
+        values: { broker: g.name, since: lost ? Date.parse(lost.time) : 0 }, topics: unwritable(store, g.name), path: ['brokers', g.name],
+      });
+    }
+    if (g.clash) out.push({ id: 'clash/' + g.name, level: 'bad', key: 'problem.clash', values: { broker: g.name }, path: ['brokers', g.name] });
+    if (g.wipe) {
+      out.push({ id: 'wiped/' + g.name, level: 'warn', key: 'problem.wiped',
+        values: { broker: g.name, n: g.wipe.topicCount ?? g.topics, since: Date.parse(g.wipe.since), actor: g.wipe.actor ?? '' }, path: ['brokers', g.name] });
+    }
+    const late = g.members.filter((m) => stateOf(m, now) !== 'live');
+    if (late.length) {
+      out.push({ id: 'late/' + g.name, level: 'warn', key: 'problem.late',
+        values: { broker: g.name, ids: late.map((m) => m.brokerId).join(', '), left: Math.min(...late.map((m) => leftOf(m, now))), n: late.length },
+        path: ['brokers', g.name] });
+    }
+  }
+  const names = new Set(gs.map((g) => g.name));
+  const gone = new Map();
+  const refused = new Map();
+  for (const set of store.events) {
+    if (set.gap || Date.parse(set.time) < hour) continue;
+    for (const c of set.changes) {
+      if (c.kind !== 'member') continue;
+      if (isEnd(c.op) && c.op !== 'deleted' && !names.has(c.brokerName)) gone.set(c.brokerName, set);
+      if (c.op === 'rejected') refused.set(c.brokerName + '/' + c.brokerId, { set, change: c });
+    }
+  }
+  for (const [name, set] of gone) {
+    out.push({ id: 'gone/' + name, level: 'bad', key: 'problem.gone', values: { broker: name, since: Date.parse(set.time) }, path: ['events'], query: { broker: name } });
+  }
+  for (const [member, { set, change }] of refused) {
+    out.push({ id: 'refused/' + member, level: 'warn', key: 'problem.refused',
+      values: { broker: change.brokerName, actor: set.cause?.actor ?? '', since: Date.parse(set.time), why: change.detail ?? change.code ?? '' },
+      path: ['events'], query: { broker: change.brokerName } });
+  }
+  for (const c of checks) {
+    if (!c.ok) out.push({ id: 'check/' + c.name, level: 'bad', key: 'problem.check', values: { name: c.name, detail: c.detail ?? '' }, path: ['config'] });
+  }
+  if (stale) out.push({ id: 'stale', level: 'info', key: 'problem.stale', values: { n: stale }, path: ['stale'] });
+  const weight = { bad: 0, warn: 1, info: 2 };
+  return out.sort((a, b) => weight[a.level] - weight[b.level]);
+}
+
+const isEnd = (op) => op === 'expired' || op === 'disconnected' || op === 'deleted';
+
+function lastEvent(store, match) {
+  for (let i = store.events.length - 1; i >= 0; i--) {
+    const set = store.events[i];
+    if (!set.gap && set.changes.some(match)) return set;
+  }
+  return null;
+}

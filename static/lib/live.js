@@ -1,0 +1,41 @@
+// The page's one store and one feed, and what everybody needs to know of them.
+import { signal, computed, effect } from '../vendor/preact.js';
+import { Store } from './store.js';
+import { Feed } from './feed.js';
+import { whoami, me } from './api.js';
+
+export const store = new Store();
+
+const address = new URL('../ws', globalThis.document?.baseURI ?? 'http://localhost/ui/');
+address.protocol = address.protocol.replace('http', 'ws');
+
+export const feed = new Feed({ url: address.href, store, mayConnect: whoami });
+
+/**
+ * True while what is shown may be old. A server that restarts is back within a second or
+ * two; dimming the page for that would only be a flash.
+ */
+export const stale = signal(false);
+
+let timer;
+effect(() => {
+  const off = feed.status.value !== 'live' && store.ready.value;
+  clearTimeout(timer);
+  if (!off) stale.value = false;
+  else timer = setTimeout(() => { stale.value = true; }, 2000);
+});
+
+/** How often the feed lost something and the lists were read again. */
+export const connected = computed(() => feed.status.value === 'live');
+
+/** The role by which the page decides which actions there are. */
+export const role = computed(() => feed.hello.value?.role ?? me.value?.role ?? 'none');
+export const isAdmin = computed(() => role.value === 'admin');
+
+/** Short news for people who look and for screen readers: {text, at}. */
+export const notice = signal(null);
+
+/** Says something once, in the corner of the page and in the live region. */
+export function say(text) {
+  notice.value = { text, at: Date.now() };
+}

@@ -1,0 +1,293 @@
+// The one copy of the registry in the browser. The feed fills it with a snapshot and
+// keeps it with change sets; views read it and are drawn again when one of its counters
+// moves. Counters move at most four times a second however much arrives, so that a storm
+// costs the page no more than a breeze.
+import { signal } from '../vendor/preact.js';
+import { Topic, typeOf } from './topic.js';
+
+const paintMillis = 250;
+const keepEvents = 1000;
+const keepHeld = 2000; // messages kept while paused; more than that is read anew afterwards
+const keepMarks = 400;
+
+export const memberKey = (m) => m.brokerName + '/' + m.brokerId;
+
+export class Store {
+  #staged = null;
+  #layouts = [];
+  #lastPaint = -Infinity;
+  #timer = null;
+  #dirty = new Set();
+  #held = null;
+  #clusterOf = null;
+  #names = null;
+  #now;
+
+  constructor({ now = () => performance.now() } = {}) {
+    this.#now = now;
+    /** @type {Map<string, object>} by memberKey */
+    this.members = new Map();
+    /** @type {Map<string, Topic>} */
+    this.topics = new Map();
+    /** Standing wipes of write permission by broker name. */
+    this.wipes = new Map();
+    /** Change sets as they came, oldest first, and markers of gaps. */
+    this.events = [];
+    /** Names of topics and members changed a moment ago, and what changed. */
+    this.marks = new Map();
+    this.epoch = '';
+    this.revision = 0;
+
+    this.ready = signal(false);
+    this.membersMoved = signal(0);
+    this.topicsMoved = signal(0);
+    this.namesMoved = signal(0);
+    this.eventsMoved = signal(0);
+    this.kvMoved = signal(0);
+    this.configMoved = signal(0);
+    this.revisionText = signal('');
+    /** Whether events from before the page was opened were asked for. */
+    this.past = false;
+    /** null, or how much waits: {since, count}. */
+    this.paused = signal(null);
+    /** Called when the feed has to be asked for a snapshot again. */
+    this.onResync = () => {};
+  }
+
+  /** Takes one message of the feed. */
+  take(msg) {
+    if (this.#held && (msg.op === 'changes' || msg.op === 'snapshot' || msg.op === 'reset')) {
+      if (this.#held.length < keepHeld) this.#held.push(msg);
+      else this.#held.overflow = true;
+      this.paused.value = { ...this.paused.peek(), count: this.paused.peek().count + (msg.items?.length ?? 0) };
+      return;
+    }
+    if (msg.op === 'snapshot') this.#snapshot(msg);
+    else if (msg.op === 'changes') this.#changes(msg);
+    else if (msg.op === 'bookmark') this.#bookmark(msg);
+    else if (msg.op === 'reset') this.#reset(msg);
+  }
+
+  /** Holds back everything that would move the page. */
+  pause(at) {
+    if (this.#held) return;
+    this.#held = [];
+    this.paused.value = { since: at, count: 0 };
+  }
+
+  /** Lets what was held back happen. */
+  resume() {
+    const held = this.#held;
+    if (!held) return;
+    this.#held = null;
+    this.paused.value = null;
+    if (held.overflow) this.onResync('paused');
+    else for (const msg of held) this.take(msg);
+  }
+
+  #snapshot(msg) {
+    if (!this.#staged || msg.first) {
+      this.#staged = { members: new Map(), topics: new Map(), wipes: new Map() };
+      this.#layouts = [];
+    }
+    const next = this.#staged;
+    for (const m of msg.members ?? []) next.members.set(memberKey(m), m);
+    for (const w of msg.writePerms ?? []) next.wipes.set(w.brokerName, w);
+    if (msg.layouts) this.#layouts.push(...msg.layouts);
+    for (const t of msg.topics ?? []) {
+      const { topic, layout, ...facts } = t;
+      if (facts.updatedAt) facts.updatedAt = Date.parse(facts.updatedAt);
+      next.topics.set(topic, new Topic(topic, this.#layouts[layout], facts));
+    }
+    if (!msg.last) return;
+    // The page shows the old state until the new one is whole: no flash of emptiness.
+    this.#staged = null;
+    this.#layouts = [];
+    Object.assign(this, next);
+    this.marks.clear();
+    this.#see(msg.revision);
+    this.ready.value = true;
+    this.#moved('members', 'topics', 'names', 'kv', 'config');
+  }
+
+  #see(text) {
+    const dot = text.lastIndexOf('.');
+    this.epoch = text.slice(0, dot);
+    this.revision = Number(text.slice(dot + 1));
+    this.#moved('revision');
+  }
+
+  #changes({ items, groups = [], facts = [] }) {
+    for (const set of items) {
+      const dot = set.revision.lastIndexOf('.');
+      const revision = Number(set.revision.slice(dot + 1));
+      const report = set.changes.length > 0 && set.changes.every((c) => c.op === 'rejected' || c.kind === 'server' || c.kind === 'peer');
+      this.events.push(set);
+      this.#moved('events');
+      if (report) continue;
+      if (this.epoch && set.revision.slice(0, dot) === this.epoch && revision <= this.revision) continue;
+      const at = Date.parse(set.time);
+      for (const c of set.changes) this.#change(c, at, set.cause?.actor);
+      this.#see(set.revision);
+      // Only the first changes of a large set are sent; the rest is cheaper read anew.
+      if (set.truncated) this.onResync('truncated');
+    }
+    // Beside the differences the server tells how the groups stand now: what a member
+    // that has just come is in full.
+    for (const g of groups) this.#group(g);
+    for (const { topic, ...f } of facts) {
+      const old = this.topics.get(topic);
+      if (old) this.topics.set(topic, new Topic(topic, old.queues, { ...old, ...f }));
+    }
+    if (this.events.length > keepEvents * 1.2) this.events = this.events.slice(-keepEvents);
+  }
+
+  #group({ brokerName, members }) {
+    for (const [key, m] of this.members) if (m.brokerName === brokerName) this.members.delete(key);
+    for (const m of members) this.members.set(memberKey(m), m);
+    if (!members.length) this.wipes.delete(brokerName);
+    this.#moved('members', 'names');
+  }
+
+  /** Adds change sets from before the feed began, newest first as the API lists them. */
+  addPast(sets) {
+    const known = new Set(this.events.filter((e) => !e.gap).map((e) => e.revision + e.time));
+    this.events = [...sets.filter((s) => !known.has(s.revision + s.time)).reverse(), ...this.events];
+    this.#moved('events');
+  }
+
+  #change(c, at, actor) {
+    switch (c.kind) {
+      case 'member': return this.#member(c, at);
+      case 'topic': return this.#topic(c, at);
+      case 'writePerm':
+        if (c.op === 'wiped') this.wipes.set(c.brokerName, { brokerName: c.brokerName, since: new Date(at).toISOString(), topicCount: c.topicCount, actor });
+        else this.wipes.delete(c.brokerName);
+        return this.#moved('members');
+      case 'kv': return this.#moved('kv');
+      case 'config':
+        // Whether a slave shows as acting master hangs on this rule.
+        if (c.key === 'supportActingMaster') this.onResync('rules');
+        return this.#moved('config');
+    }
+  }
+
+  #member(c, at) {
+    const key = memberKey(c);
+    if (c.op === 'deleted' || c.op === 'expired' || c.op === 'disconnected') {
+      this.members.delete(key);
+      if (![...this.members.values()].some((m) => m.brokerName === c.brokerName)) this.wipes.delete(c.brokerName);
+      this.#moved('names');
+    } else if (c.op !== 'rejected') {
+      const old = this.members.get(key);
+      if (!old) this.#moved('names');
+      this.members.set(key, {
+        registeredAt: new Date(at).toISOString(), role: c.brokerId === 0 ? 'master' : 'slave', ...old, ...c.after,
+        brokerName: c.brokerName, brokerId: c.brokerId, clusterName: c.after?.clusterName ?? old?.clusterName ?? c.cluster,
+        lastUpdateTimestamp: Math.max(at, old?.lastUpdateTimestamp ?? 0),
+      });
+    }
+    this.#mark(key, c, at);
+    this.#moved('members');
+  }
+
+  #topic(c, at) {
+    const old = this.topics.get(c.topic);
+    const facts = { updatedAt: at };
+    if (c.op === 'deleted') {
+      const next = old?.with(c.brokerName, null, facts);
+      if (!next || next.queues.length === 0) this.topics.delete(c.topic);
+      else this.topics.set(c.topic, next);
+    } else {
+      const was = old?.queues.find((q) => q.brokerName === c.brokerName);
+      const { readQueueNums = 0, writeQueueNums = 0, perm = 0, topicSysFlag = 0 } = { ...was, ...c.after };
+      const queue = { brokerName: c.brokerName, readQueueNums, writeQueueNums, perm, topicSysFlag };
+      this.topics.set(c.topic, (old ?? new Topic(c.topic, [])).with(c.brokerName, queue, facts));
+    }
+    this.#mark(c.topic, c, at);
+    this.#moved('topics');
+  }
+
+  #mark(key, change, at) {
+    if (this.marks.size >= keepMarks) this.marks.clear();
+    this.marks.set(key, { change, at });
+  }
+
+  #bookmark(msg) {
+    // A mark is shown for ten seconds; here is the place that comes by anyway.
+    const old = Date.parse(msg.time) - 10_000;
+    for (const [key, mark] of this.marks) if (mark.at < old) this.marks.delete(key);
+    for (const h of msg.heard ?? []) {
+      const key = memberKey(h);
+      const m = this.members.get(key);
+      if (m) this.members.set(key, { ...m, lastUpdateTimestamp: h.lastUpdateTimestamp });
+    }
+    if (msg.heard?.length) this.#moved('members');
+    else if (this.marks.size) this.#moved('topics');
+  }
+
+  #reset(msg) {
+    this.events.push({ gap: true, reason: msg.reason, time: new Date(msg.time ?? Date.now()).toISOString(), revision: msg.revision });
+    this.#moved('events');
+    this.onResync(msg.reason);
+  }
+
+  #moved(...what) {
+    for (const w of what) this.#dirty.add(w);
+    if (this.#timer) return;
+    const wait = this.#lastPaint + paintMillis - this.#now();
+    this.#timer = setTimeout(() => this.#paint(), Math.max(0, wait));
+  }
+
+  #paint() {
+    this.#timer = null;
+    this.#lastPaint = this.#now();
+    const dirty = this.#dirty;
+    this.#dirty = new Set();
+    if (dirty.has('names')) this.#names = this.#clusterOf = null;
+    for (const w of dirty) {
+      if (w === 'revision') this.revisionText.value = this.epoch + '.' + this.revision;
+      else this[w + 'Moved'].value++;
+    }
+  }
+
+  /** Draws what waits at once; for a person's own action, and for tests. */
+  flush() {
+    clearTimeout(this.#timer);
+    if (this.#dirty.size) this.#paint();
+    this.#timer = null;
+  }
+
+  /** The cluster of each broker name. */
+  get clusterOf() {
+    if (!this.#clusterOf) {
+      this.#clusterOf = new Map();
+      for (const m of this.members.values()) if (!this.#clusterOf.has(m.brokerName)) this.#clusterOf.set(m.brokerName, m.clusterName);
+    }
+    return this.#clusterOf;
+  }
+
+  /** The type of a topic; see typeOf. */
+  typeOf(name) {
+    this.#names ??= new Set([...this.clusterOf.keys(), ...this.clusterOf.values()]);
+    return typeOf(name, (n) => this.#names.has(n));
+  }
+
+  /** The clusters that serve a topic, sorted. */
+  clustersOf(topic) {
+    return [...new Set(topic.queues.map((q) => this.clusterOf.get(q.brokerName) ?? '?'))].sort();
+  }
+
+  /**
+   * The content as sorted lines, for comparing with another reader of the registry.
+   * Times of heartbeats are left out: they are no content.
+   */
+  dump() {
+    const lines = [];
+    for (const m of this.members.values()) lines.push(`member ${m.clusterName} ${m.brokerName} ${m.brokerId} ${m.brokerAddr}`);
+    for (const t of this.topics.values()) {
+      for (const q of t.queues) lines.push(`queue ${t.name} ${q.brokerName} ${q.readQueueNums} ${q.writeQueueNums} ${q.perm} ${q.topicSysFlag}`);
+    }
+    return lines.sort();
+  }
+}

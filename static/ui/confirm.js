@@ -1,0 +1,70 @@
+// Asking before something is changed: what will happen, how long it lasts, what it does
+// not do, the same as a command, and for what hurts the name typed once.
+import { html, useEffect, useId, useState } from '../vendor/preact.js';
+import { rich, t } from '../lib/i18n.js';
+import { curl, get, send } from '../lib/api.js';
+import { say } from '../lib/live.js';
+import { Dialog } from './dialog.js';
+import { Code } from './atoms.js';
+import { Icon } from './icons.js';
+import { Loading } from './states.js';
+
+let peers;
+/** The addresses of the other NameServers of the set, read once. */
+export function peerList() {
+  peers ??= get('config').then((c) => (c.items.find((i) => i.key === 'peers')?.value ?? '').split(/[;,\s]+/).filter(Boolean), () => []);
+  return peers;
+}
+
+/**
+ * @param {object} p
+ * @param {string} p.title
+ * @param {any} p.text what happens, in words
+ * @param {string} p.action the word on the button
+ * @param {boolean} [p.danger]
+ * @param {string} [p.typed] what has to be typed before the button works
+ * @param {{method: string, address: string, body?: any, headers?: object}} p.request
+ * @param {(result: any) => any} [p.preview] draws the outcome of a dry run, which is made first
+ * @param {(result: any) => string} p.done what is said afterwards
+ * @param {() => void} p.onClose
+ * @param {(result: any) => void} [p.onDone]
+ */
+export default function Confirm({ title, text, action, danger, typed, request, preview, done, onClose, onDone, wide }) {
+  const [name, setName] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState(null);
+  const [dry, setDry] = useState(preview ? null : {});
+  const [others, setOthers] = useState([]);
+  const id = useId();
+  useEffect(() => { peerList().then(setOthers); }, []);
+  useEffect(() => {
+    if (!preview) return;
+    const address = request.address + (request.address.includes('?') ? '&' : '?') + 'dryRun=true';
+    send(request.method, address, { body: request.body, headers: request.headers }).then((r) => setDry(r.body ?? {}), setError);
+  }, []);
+  const ready = dry !== null && (!typed || name === typed) && !busy;
+  const submit = async () => {
+    if (!ready) return;
+    setBusy(true);
+    setError(null);
+    try {
+      const { body } = await send(request.method, request.address, { body: request.body, headers: request.headers });
+      say(done(body));
+      onDone?.(body);
+      onClose();
+    } catch (err) {
+      setError(err);
+      setBusy(false);
+    }
+  };
+  return html`<${Dialog} title=${title} onClose=${onClose} onSubmit=${submit} wide=${wide}>
+    <div class="prose stack">${text}</div>
+    ${preview && (dry ? preview(dry) : !error && html`<${Loading} lines=${2} />`)}
+    <p class="small muted">${others.length ? t('confirm.hereOnly', { peers: others.join(', ') }) : t('confirm.here')}</p>
+    ${typed && html`<label class="field"><span id=${id}>${rich('confirm.type', { name: html`<b class="mono">${typed}</b>` })}</span>
+      <input class="in mono" value=${name} onInput=${(e) => setName(e.target.value)} autofocus autocomplete="off" spellcheck=${false} /></label>`}
+    <details><summary class="small muted">${t('confirm.curl')}</summary><${Code} text=${curl(request.method, request.address, request.body, request.headers)} label=${t('confirm.curl')} /></details>
+    ${error && html`<p role="alert" class="problem bad"><${Icon} name="warn" /><span><b>${error.title || error.code}</b> ${error.message}${error.requestId && html` <span class="faint mono small">${error.requestId}</span>`}</span></p>`}
+    <div class="actions"><button type="button" class="btn" autofocus=${!typed} onClick=${onClose}>${t('cancel')}</button>
+      <button class=${'btn primary' + (danger ? ' danger' : '')} disabled=${!ready}>${busy ? t('confirm.busy') : action}</button></div><//>`;
+}

@@ -1,0 +1,225 @@
+// The frame around every view: bar, places, the view itself, and what is said aloud.
+import { html, useEffect, useErrorBoundary, useRef, useState } from '../vendor/preact.js';
+import { language, languages, setLanguage, t } from '../lib/i18n.js';
+import { storeLanguage, theme, setTheme } from '../lib/prefs.js';
+import { href, route, setQuery } from '../lib/router.js';
+import { me, signedOut } from '../lib/api.js';
+import { feed, notice, stale, store } from '../lib/live.js';
+import { serverNow, tick } from '../lib/clock.js';
+import { duration, time } from '../lib/format.js';
+import { Overview } from '../views/overview.js';
+import { Blank, Failed, Loading } from './states.js';
+import { Icon, Logo } from './icons.js';
+
+/** The places, in the order of the list. `key` follows g on the keyboard. */
+export const places = [
+  { id: 'overview', key: 'o' }, { id: 'clusters', key: 'c' }, { id: 'brokers', key: 'b' }, { id: 'topics', key: 't' },
+  { id: 'stale', key: 's' }, { id: 'events', key: 'e' }, { id: 'kv', key: 'k' }, { id: 'config', key: 'f' },
+  { id: 'connections', key: 'n' }, { id: 'peers', key: 'p' }, { id: 'api', key: 'a' },
+];
+
+// A view is loaded when it is first opened. Each has the default export its component;
+// `fill` views give all the height they have to one table.
+const views = {
+  clusters: { load: () => import('../views/clusters.js') },
+  brokers: { load: () => import('../views/brokers.js'), fill: true },
+  broker: { load: () => import('../views/broker.js') },
+  topics: { load: () => import('../views/topics.js'), fill: true },
+  topic: { load: () => import('../views/topic.js') },
+  stale: { load: () => import('../views/stale.js'), fill: true },
+  events: { load: () => import('../views/events.js') },
+  kv: { load: () => import('../views/kv.js') },
+  config: { load: () => import('../views/config.js'), fill: true },
+  connections: { load: () => import('../views/connections.js'), fill: true },
+  peers: { load: () => import('../views/peers.js') },
+  api: { load: () => import('../views/api.js') },
+};
+
+function viewOf(path) {
+  const [first = 'overview', second] = path;
+  if (first === 'topics' && second !== undefined) return 'topic';
+  if (first === 'brokers' && second !== undefined) return 'broker';
+  return first;
+}
+
+function useModule(load) {
+  const [loaded, setLoaded] = useState({});
+  useEffect(() => {
+    let wanted = true;
+    load().then((module) => wanted && setLoaded({ load, module }), (error) => wanted && setLoaded({ load, error }));
+    return () => { wanted = false; };
+  }, [load]);
+  return loaded.load === load ? loaded : {};
+}
+
+function View({ name }) {
+  const [error, forget] = useErrorBoundary((err) => console.error(err));
+  const { path } = route.value;
+  const { module, error: lost } = useModule(name === 'overview' ? overview : views[name].load);
+  useEffect(() => { if (error) forget(); }, [path.join('/')]);
+  if (error) return html`<${Failed} error=${{ status: -1, message: String(error), title: t('failed.view'), code: 'view' }} onRetry=${forget} />`;
+  // The files of another version of the server are gone: the page is older than it.
+  if (lost) return html`<${Blank} icon="warn" title=${t('newer.title')} text=${t('newer.text')}><button type="button" class="btn primary" onClick=${() => location.reload()}>${t('newer.reload')}</button><//>`;
+  if (!module) return html`<${Loading} />`;
+  return html`<${module.default} path=${path} />`;
+}
+const overview = async () => ({ default: Overview });
+
+export function App() {
+  if (signedOut.value) return html`<${Lazy} load=${login} /><${Said} />`;
+  const { path } = route.value;
+  const name = viewOf(path);
+  const known = name === 'overview' || views[name];
+  return html`<div class="shell"><a class="skip" href="#main" onClick=${skip}>${t('skip')}</a><${Bar} /><${Nav} now=${path[0] ?? 'overview'} />
+    <main id="main" tabindex="-1" class=${views[name]?.fill ? 'fill' : ''} data-stale=${stale.value || undefined}>
+      <${Old} />${known ? html`<${View} key=${name} name=${name} />`
+        : html`<${Blank} icon="search" title=${t('nowhere.title')} text=${t('nowhere.text')}><a class="btn" href=${href([])}>${t('nav.overview')}</a><//>`}
+    </main><${Said} /><${Title} name=${name} /></div>`;
+}
+
+const login = () => import('../views/login.js');
+
+/** Draws the default export of a module once it is there. */
+export function Lazy({ load, ...props }) {
+  const { module } = useModule(load);
+  return module ? html`<${module.default} ...${props} />` : null;
+}
+
+// The fragment is the address of the view, so the skip link moves the focus itself.
+function skip(e) {
+  e.preventDefault();
+  document.getElementById('main').focus();
+}
+
+function Bar() {
+  const [menu, setMenu] = useState(false);
+  useEffect(() => {
+    document.querySelector('.nav')?.classList.toggle('open', menu);
+  }, [menu]);
+  useEffect(() => setMenu(false), [route.value]);
+  return html`<header class="bar">
+    <button type="button" class="btn quiet icon menu" aria-expanded=${menu} aria-controls="nav" aria-label=${t('menu')} onClick=${() => setMenu(!menu)}><${Icon} name="menu" /></button>
+    <a class="brand" href=${href([])}><${Logo} /><span class="cut"><b>Fingerpost</b><small class="cut">${location.host}</small></span></a>
+    <${SearchBox} /><${Pill} />
+    <span class="rev small faint mono nowrap" title=${t('revision')}>${store.revisionText.value}</span>
+    <${Pause} /><${Language} /><${Theme} /><${Account} /></header>`;
+}
+
+// The box is there at once; what it finds is loaded with the first letter.
+function SearchBox() {
+  const [awake, setAwake] = useState(false);
+  if (awake) return html`<${Lazy} load=${search} />`;
+  return html`<div class="search" role="search"><${Icon} name="search" size="16" />
+    <input class="in" type="search" id="search" placeholder=${t('search.hint')} aria-label=${t('search.label')} onFocus=${() => setAwake(true)} /><kbd aria-hidden="true">/</kbd></div>`;
+}
+const search = () => import('./search.js');
+
+/** Whether what is shown is what is. */
+function Pill() {
+  const status = feed.status.value;
+  const paused = store.paused.value;
+  const word = feed.lastWord.value;
+  if (paused) return html`<span class="pill idle"><${Icon} name="pause" size="14" />${t('pill.paused', { time: time(paused.since) })}${paused.count > 0 && ' · ' + t('pill.waiting', { n: paused.count })}</span>`;
+  if (status === 'live') return html`<span class="pill ok" title=${t('pill.liveText')}><${Icon} name="live" size="14" />${t('pill.live')}</span>`;
+  if (!store.ready.value) return html`<span class="pill idle"><${Icon} name="late" size="14" />${t('pill.connecting')}</span>`;
+  if (!stale.value) return html`<span class="pill idle"><${Icon} name="late" size="14" />${t('pill.reconnecting')}</span>`;
+  return html`<span class="pill bad"><${Icon} name="expired" size="14" />${t('pill.stale', { time: time(word) })}</span>`;
+}
+
+/** Above old data: how old it is, and the way to try at once. */
+function Old() {
+  if (!stale.value) return null;
+  tick.value;
+  return html`<div class="banner bad"><${Icon} name="warn" /><span>${t('stale.text', { time: time(feed.lastWord.value), age: duration(Date.now() - feed.lastWord.value) })}</span>
+    <button type="button" class="btn tiny" onClick=${() => feed.retry()}>${t('stale.retry')}</button></div>`;
+}
+
+export function togglePause() {
+  if (store.paused.peek()) store.resume();
+  else store.pause(serverNow());
+}
+
+function Pause() {
+  const on = store.paused.value !== null;
+  const label = on ? t('pause.resume') : t('pause.pause');
+  return html`<button type="button" class="btn quiet icon" id="pause" aria-pressed=${on} aria-label=${label} title=${label + ' (p)'} onClick=${togglePause}><${Icon} name=${on ? 'play' : 'pause'} /></button>`;
+}
+
+export async function nextLanguage() {
+  const all = Object.keys(languages);
+  const lang = all[(all.indexOf(language.peek()) + 1) % all.length];
+  storeLanguage(lang);
+  await setLanguage(lang);
+  setQuery({ lang });
+}
+
+function Language() {
+  const other = language.value === 'en' ? 'zh-CN' : 'en';
+  return html`<button type="button" class="btn quiet" id="language" lang=${other} title=${languages[other] + ' (l)'} onClick=${nextLanguage}><${Icon} name="globe" />${languages[other]}</button>`;
+}
+
+const nextTheme = { system: 'light', light: 'dark', dark: 'system' };
+export const turnTheme = () => setTheme(nextTheme[theme.peek()]);
+
+function Theme() {
+  const label = t('theme.' + theme.value);
+  return html`<button type="button" class="btn quiet icon" id="theme" aria-label=${label} title=${label + ' (t)'} onClick=${turnTheme}><${Icon} name=${{ light: 'sun', dark: 'moon', system: 'system' }[theme.value]} /></button>`;
+}
+
+function Account() {
+  const [open, setOpen] = useState(false);
+  const who = me.value;
+  const role = feed.hello.value?.role ?? who?.role;
+  const label = who ? t('account.label', { name: who.principal, role: t('role.' + role) }) : t('account.unknown');
+  return html`<button type="button" class="btn quiet icon" id="account" aria-haspopup="dialog" aria-label=${label} title=${label} onClick=${() => setOpen(true)}><${Icon} name=${role === 'admin' ? 'user' : 'lock'} /></button>
+    ${open && html`<${Lazy} load=${account} onClose=${() => setOpen(false)} />`}`;
+}
+const account = () => import('./account.js');
+
+function Nav({ now }) {
+  const [help, setHelp] = useState(false);
+  useEffect(() => {
+    const show = () => setHelp(true);
+    addEventListener('fingerpost:help', show);
+    return () => removeEventListener('fingerpost:help', show);
+  }, []);
+  store.membersMoved.value;
+  store.topicsMoved.value;
+  const counts = store.ready.value ? { topics: store.topics.size, brokers: store.clusterOf.size } : {};
+  return html`<nav class="nav" id="nav" aria-label=${t('nav.label')}><ul>${places.map((p) => html`<li key=${p.id}>
+      <a href=${href(p.id === 'overview' ? [] : [p.id])} aria-current=${p.id === now ? 'page' : undefined}><${Icon} name=${p.id} />${t('nav.' + p.id)}
+      ${counts[p.id] > 0 && html`<span class="count">${t('n', { n: counts[p.id] })}</span>`}</a></li>`)}</ul>
+    <div class="foot"><button type="button" onClick=${() => setHelp(true)}><${Icon} name="help" />${t('help.title')}</button></div></nav>
+    ${help && html`<${Lazy} load=${helpDialog} onClose=${() => setHelp(false)} />`}`;
+}
+const helpDialog = () => import('./help.js');
+
+/** What is said aloud: at most one message in five seconds, the latest wins. */
+function Said() {
+  const [text, setText] = useState('');
+  const [shown, setShown] = useState(null);
+  const last = useRef(0);
+  const said = notice.value;
+  useEffect(() => {
+    if (!said) return undefined;
+    setShown(said.text);
+    const wait = Math.max(0, last.current + 5000 - Date.now());
+    const speak = setTimeout(() => {
+      last.current = Date.now();
+      setText(said.text);
+    }, wait);
+    const hide = setTimeout(() => setShown(null), 4000);
+    return () => [speak, hide].forEach(clearTimeout);
+  }, [said]);
+  return html`<div class="sr" role="status" aria-live="polite">${text}</div>${shown && html`<div class="toast" aria-hidden="true">${shown}</div>`}`;
+}
+
+// The title of the window names the page; the overview adds what is wrong.
+function Title({ name }) {
+  const { path } = route.value;
+  const place = t('nav.' + (path[0] ?? 'overview'));
+  useEffect(() => {
+    document.title = (path[1] !== undefined ? path[1] + ' · ' : '') + place + ' · Fingerpost';
+  }, [place, name, path[1]]);
+  return null;
+}

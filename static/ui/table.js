@@ -1,0 +1,130 @@
+// The one table of the dashboard: a real <table> of which only the rows in sight are
+// drawn, so that a hundred thousand rows cost what thirty do. Rows have one height, which
+// is measured, not assumed: people enlarge text.
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../vendor/preact.js';
+import { Virtualizer, elementScroll, observeElementOffset, observeElementRect } from '../vendor/virtual.js';
+import { t } from '../lib/i18n.js';
+import { sortRows } from '../lib/sort.js';
+import { hold } from '../lib/hold.js';
+import { copyText } from './atoms.js';
+import { Icon } from './icons.js';
+
+let current = null;
+/** The table on the page, for the keys j, k and y. */
+export const currentTable = () => current;
+
+/**
+ * @typedef {object} Column
+ * @property {string} id
+ * @property {any} label
+ * @property {(row: any) => any} cell
+ * @property {(row: any) => any} [value] what the column sorts by; without it it does not sort
+ * @property {string} [width] in rem; one column has none and takes what is left
+ * @property {boolean} [num] numbers stand at the right
+ */
+
+/**
+ * @param {{label: string, columns: Column[], rows: any[], rowKey: (row: any) => string,
+ *   rowHref?: (row: any) => string, sort: string, onSort: (sort: string) => void,
+ *   rowClass?: (row: any) => string, copy?: (row: any) => string, total?: number, view?: string}} props
+ *   `view` changes with filters: then the order is made anew even under the pointer
+ */
+export function DataTable({ label, columns, rows, rowKey, rowHref, sort, onSort, rowClass, copy, total, view = '' }) {
+  const frame = useRef(null);
+  const [, draw] = useState(0);
+  const [busy, setBusy] = useState(false);
+  const kept = useRef({ order: [], view: null });
+  const [release, setRelease] = useState(0);
+  const mode = sort + '\n' + view + '\n' + release;
+
+  const column = columns.find((c) => c.id === sort.replace(/^-/, ''));
+  const sorted = useMemo(() => sortRows(rows, column?.value, sort.startsWith('-')), [rows, column?.id, sort]);
+  // Under the pointer or the focus nothing changes its place.
+  const { list, news } = useMemo(() => {
+    const held = busy && kept.current.view === mode ? hold(kept.current.order, sorted, rowKey) : { list: sorted.map((row) => ({ row })), news: 0 };
+    kept.current = { order: held.list, view: mode };
+    return held;
+  }, [sorted, busy, mode]);
+
+  const v = useVirtual(frame, list.length, () => draw((n) => n + 1));
+  const items = v.getVirtualItems();
+  const before = items.length ? items[0].start : 0;
+  const after = items.length ? v.getTotalSize() - items[items.length - 1].end : 0;
+
+  const rowLink = (i) => frame.current?.querySelector(`tr[data-i="${i}"] a`);
+  const move = (by) => {
+    const at = Number(document.activeElement?.closest?.('tr[data-i]')?.dataset.i ?? (by > 0 ? (items[0]?.index ?? 0) - 1 : items[0]?.index ?? 0));
+    const next = Math.max(0, Math.min(list.length - 1, at + by));
+    v.scrollToIndex(next);
+    // The row may have to be drawn first.
+    requestAnimationFrame(() => requestAnimationFrame(() => rowLink(next)?.focus({ preventScroll: true })));
+  };
+  useEffect(() => {
+    current = {
+      move,
+      copy: () => {
+        const i = document.activeElement?.closest?.('tr[data-i]')?.dataset.i;
+        if (i !== undefined) copyText((copy ?? rowKey)(list[i].row));
+      },
+    };
+    return () => { current = null; };
+  });
+  useEffect(() => { frame.current.scrollTop = 0; }, [view]);
+
+  const focusIn = () => setBusy(true);
+  const focusOut = (e) => { if (!frame.current.contains(e.relatedTarget) && !frame.current.matches(':hover')) setBusy(false); };
+  const leave = () => { if (!frame.current.querySelector('tbody')?.contains(document.activeElement)) setBusy(false); };
+  const click = (e, row) => {
+    if (!rowHref || e.target.closest('a, button, input, label') || getSelection().toString()) return;
+    location.hash = rowHref(row);
+  };
+  const width = columns.reduce((sum, c) => sum + (parseFloat(c.width) || 14), 0);
+  return html`<div class="dt" ref=${frame} tabindex="0" role="region" aria-label=${label} onMouseEnter=${focusIn} onMouseLeave=${leave} onFocusOut=${focusOut}>
+    <table aria-rowcount=${list.length + 1} style=${{ minWidth: width + 'rem' }}>
+      <colgroup>${columns.map((c) => html`<col key=${c.id} style=${{ width: c.width ?? 'auto' }} />`)}</colgroup>
+      <thead><tr aria-rowindex="1">${columns.map((c) => html`<${Heading} key=${c.id} column=${c} sort=${sort} onSort=${onSort} />`)}</tr></thead>
+      <tbody onFocusIn=${focusIn}>${before > 0 && html`<tr class="pad" aria-hidden="true" key="before"><td style=${{ '--h': before + 'px' }} colspan=${columns.length} /></tr>`}
+        ${items.map((item) => {
+          const { row, gone } = list[item.index];
+          return html`<tr key=${rowKey(row)} data-i=${item.index} aria-rowindex=${item.index + 2} onClick=${(e) => click(e, row)}
+            class=${(gone ? 'gone ' : '') + (rowHref ? 'go ' : '') + (rowClass?.(row) ?? '')}>${columns.map((c, i) => (i === 0
+              ? html`<th scope="row" key=${c.id} class=${c.num ? 'num' : ''}>${c.cell(row)}</th>`
+              : html`<td key=${c.id} class=${c.num ? 'num' : ''}>${c.cell(row)}</td>`))}</tr>`;
+        })}
+        ${after > 0 && html`<tr class="pad" aria-hidden="true" key="after"><td style=${{ '--h': after + 'px' }} colspan=${columns.length} /></tr>`}</tbody></table></div>
+    <div class="foot-note"><span>${total === undefined || total === rows.length ? t('table.rows', { n: rows.length }) : t('table.of', { shown: rows.length, n: total })}</span>
+      ${news > 0 && html`<button type="button" class="btn tiny" onClick=${() => setRelease(release + 1)}>${t('table.news', { n: news })}</button>`}</div>`;
+}
+
+function Heading({ column, sort, onSort }) {
+  const on = sort.replace(/^-/, '') === column.id;
+  const down = on && sort.startsWith('-');
+  if (!column.value) return html`<th scope="col" class=${column.num ? 'num' : ''}><span>${column.label}</span></th>`;
+  return html`<th scope="col" class=${column.num ? 'num' : ''} aria-sort=${on ? (down ? 'descending' : 'ascending') : 'none'}>
+    <button type="button" onClick=${() => onSort(on && !down ? '-' + column.id : column.id)}>${column.label}${on && html`<${Icon} name=${down ? 'down' : 'up'} size="12" />`}</button></th>`;
+}
+
+// Connects the virtualizer, which knows no framework, to the frame.
+function useVirtual(frame, count, draw) {
+  const height = useRef(36);
+  const ref = useRef(null);
+  const options = {
+    count, overscan: 8, getScrollElement: () => frame.current, estimateSize: () => height.current,
+    observeElementRect, observeElementOffset, scrollToFn: elementScroll, onChange: draw,
+    scrollPaddingStart: height.current + 2, initialRect: { width: 0, height: 600 },
+  };
+  ref.current ??= new Virtualizer(options);
+  const v = ref.current;
+  v.setOptions(options);
+  useLayoutEffect(() => v._didMount(), []);
+  useLayoutEffect(() => {
+    v._willUpdate();
+    const row = frame.current.querySelector('tbody tr[data-i]');
+    const real = row?.getBoundingClientRect().height ?? 0;
+    if (real > 0 && Math.abs(real - height.current) > 0.5) {
+      height.current = real;
+      v.measure();
+    }
+  });
+  return v;
+}

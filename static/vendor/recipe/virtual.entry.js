@@ -1,0 +1,1 @@
+export { Virtualizer, elementScroll, observeElementOffset, observeElementRect } from '@tanstack/virtual-core';
