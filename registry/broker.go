@@ -2,6 +2,7 @@ package registry
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -282,13 +283,17 @@ type Wipe struct {
 	Topics int
 }
 
-func liveKey(cluster, addr string) string { return cluster + "\x00" + addr }
+func liveKey(cluster, addr string) string { return string(appendLiveKey(nil, cluster, addr)) }
 
-// appendLiveKey is liveKey into a buffer, for lookups that must not allocate.
+// appendLiveKey is liveKey into a buffer, for lookups that must not allocate. Keys sort
+// by cluster and address; the length at the end keeps apart what a name with a zero byte
+// in it would make equal.
 func appendLiveKey(b []byte, cluster, addr string) []byte {
 	b = append(b, cluster...)
 	b = append(b, 0)
-	return append(b, addr...)
+	b = append(b, addr...)
+	b = append(b, 0)
+	return strconv.AppendInt(b, int64(len(cluster)), 10)
 }
 
 // syncTopicPrefix begins the names of the topics through which brokers read the
