@@ -35,14 +35,11 @@ func (c *conn) fill() error {
 			return nil
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			if err = c.overdue(); err == nil {
-				continue
-			}
+			err = c.overdue()
 		}
-		if err == nil {
-			err = io.EOF
+		if err != nil {
+			return err
 		}
-		return err
 	}
 }
 
@@ -113,6 +110,9 @@ func (c *conn) read() (int, error) {
 	c.readN, c.readErr = 0, nil
 	if err := c.raw.Read(c.readOnce); err != nil {
 		return 0, err
+	}
+	if c.readN == 0 && c.readErr == nil {
+		return 0, io.EOF
 	}
 	return c.readN, c.readErr
 }
