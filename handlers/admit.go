@@ -88,8 +88,12 @@ func (h *Handler) admit(c *call) error {
 	if err := c.negotiate(); err != nil {
 		return err
 	}
-	if o.action != "" {
+	if o.action != "" && o.takesParam(paramDryRun) {
 		c.dry = c.query.flag(paramDryRun)
+	}
+	if o.action != "" && !o.matches && c.r.Header.Get("If-Match") != "" {
+		// What would be ignored in silence is believed to have been heeded.
+		return badHeader("If-Match", "is not looked at by this operation: leave it out", "不被该操作支持：请去掉")
 	}
 	return c.query.err()
 }

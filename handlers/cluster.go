@@ -43,9 +43,7 @@ func (h *Handler) getCluster(c *call) (reply, error) {
 	}
 	brokers := c.snap.Clusters()[name]
 	if brokers == nil {
-		p := refuse("cluster-not-found", "No registered broker names cluster %s.", "没有已注册的 broker 属于集群 %s。", name)
-		p.suggestions, p.remoting = nearest(name, c.snap.ClusterNames()), remotingNotFound
-		return reply{}, p
+		return reply{}, c.noCluster(name)
 	}
 	v := c.view()
 	out := v.Cluster(name, brokers)
@@ -64,6 +62,12 @@ func (h *Handler) getCluster(c *call) (reply, error) {
 			}
 			return tb.bytes()
 		}}, nil
+}
+
+func (c *call) noCluster(name string) error {
+	p := refuse("cluster-not-found", "No registered broker names cluster %s.", "没有已注册的 broker 属于集群 %s。", name)
+	p.suggestions, p.remoting = nearest(name, c.snap.ClusterNames()), remotingNotFound
+	return p
 }
 
 // getClusterInfo answers RocketMQ's ClusterInfo, for tools that expect it.

@@ -13,24 +13,21 @@ const (
 	formText
 	formLines
 	formEvents
+	formPage
 )
 
-var formWords = [...]string{"json", "text", "ndjson", "sse"}
+var formWords = [...]string{"json", "text", "ndjson", "sse", "html"}
 
-var formTypes = [...]string{"application/json", "text/plain", "application/x-ndjson", "text/event-stream"}
+var formTypes = [...]string{"application/json", "text/plain", "application/x-ndjson", "text/event-stream", "text/html"}
 
-// has reports whether f is among the forms of an operation. JSON always is, but for
-// streams.
+// has reports whether f is among the forms of an operation.
 func (o *operation) has(f form) bool { return o.forms&(1<<f) != 0 }
 
 // negotiate decides the form of the answer: ?format= wins over Accept, and no wish at
 // all is the operation's first form.
 func (c *call) negotiate() error {
 	o := c.op
-	first := formJSON
-	if !o.has(formJSON) {
-		first = formEvents
-	}
+	first := o.first
 	if c.query.has(paramFormat) {
 		return c.negotiateWord()
 	}

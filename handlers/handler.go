@@ -29,6 +29,7 @@ type Handler struct {
 	hub      *hub
 	series   *series
 	stale    staleMemo
+	encoded  encodings
 
 	anonymous  auth.Principal
 	epoch      []string

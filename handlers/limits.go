@@ -44,6 +44,11 @@ func (l *limiters) allow(c *call) error {
 	return nil
 }
 
+// more counts further heartbeats that came in one call.
+func (l *limiters) more(c *call, n int) error {
+	return l.spend(l.beats, c.who.Name, rate.Limit(l.limits.HeartbeatsPerSecond), 2*l.limits.HeartbeatsPerSecond, n)
+}
+
 // spend takes n from the principal's allowance.
 func (l *limiters) spend(of map[string]*rate.Limiter, name string, per rate.Limit, burst, n int) error {
 	l.mu.Lock()

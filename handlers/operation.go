@@ -38,11 +38,14 @@ type operation struct {
 	Operation
 	pace  pace
 	forms uint8
+	first form // what those get who wish for nothing
 	do    func(*Handler, *call) (reply, error)
 	// stream is instead of do where the answer has no end.
 	stream func(*Handler, *call) error
 	// mounted is instead of both where another handler answers.
 	mounted http.Handler
+	// matches tells that If-Match is looked at.
+	matches bool
 	// api operations name the revision they read; others are pages and probes.
 	api bool
 	// action is the word for a change in its cause and in the audit line.
@@ -74,6 +77,18 @@ func (o *operation) as(forms ...form) *operation {
 	return o
 }
 
+// only takes other forms instead of JSON; the first is what those get who wish for nothing.
+func (o *operation) only(forms ...form) *operation {
+	o.forms, o.Forms, o.first = 0, nil, forms[0]
+	return o.as(forms...)
+}
+
+// guarded lets callers ask with If-Match that nothing has changed since they read it.
+func (o *operation) guarded() *operation {
+	o.matches = true
+	return o
+}
+
 // waits lets callers wait for the resource to change.
 func (o *operation) waits() *operation {
 	o.Params = append(o.Params, paramWait)
@@ -88,6 +103,18 @@ func (o *operation) changes(action string) *operation {
 
 func (o *operation) paced(p pace) *operation {
 	o.pace = p
+	return o
+}
+
+// beats makes it a heartbeat, which has limits of its own.
+func (o *operation) beats() *operation {
+	o.pace, o.action = beating, "heartbeat"
+	return o
+}
+
+// streamed makes it an answer without an end.
+func (o *operation) streamed(f func(*Handler, *call) error) *operation {
+	o.stream = f
 	return o
 }
 

@@ -11,7 +11,7 @@ import (
 
 // index sends browsers to the dashboard and tells everybody else what there is.
 func (h *Handler) index(c *call) (reply, error) {
-	if strings.Contains(c.r.Header.Get("Accept"), "text/html") && h.deps.Dashboard != nil {
+	if c.form == formPage && h.deps.Dashboard != nil {
 		return reply{status: http.StatusFound, location: h.deps.Site.BasePath + "/ui/"}, nil
 	}
 	var b bytes.Buffer
@@ -40,7 +40,7 @@ func (h *Handler) problemPage(c *call) (reply, error) {
 	l := language(c.r)
 	page := api.ProblemPage{Code: name, Status: row.status, Title: row.title.in(l), Means: row.means.in(l), Do: row.do.in(l)}
 	c.Header()["Content-Language"] = []string{l.String()}
-	if strings.Contains(c.r.Header.Get("Accept"), "text/html") && !c.query.has(paramFormat) {
+	if c.form == formPage {
 		return c.htmlPage(&page, l), nil
 	}
 	return reply{body: page, text: func() []byte {

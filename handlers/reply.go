@@ -226,6 +226,20 @@ func matchesTag(have []string, tag string) bool {
 	return false
 }
 
+// matchesBase compares the ETags of If-Match with the state that a resource is in now,
+// whatever form of it the caller has read.
+func matchesBase(have []string, base string) bool {
+	for _, line := range have {
+		for one := range strings.SplitSeq(line, ",") {
+			one = strings.TrimSpace(one)
+			if state, _, _ := strings.Cut(bareTag(one), "-"); one == "*" || state == base {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func bareTag(t string) string {
 	t = strings.Trim(strings.TrimPrefix(t, "W/"), `"`)
 	return strings.TrimSuffix(t, zippedSuffix)

@@ -24,39 +24,69 @@ const (
 // What others serve comes in as handlers; see served.
 func operations() []*operation {
 	const (
-		none      = auth.None
-		viewer    = auth.Viewer
-		registrar = auth.Registrar
-		admin     = auth.Admin
+		none, viewer, registrar, admin = auth.None, auth.Viewer, auth.Registrar, auth.Admin
+
+		topics  = nameParams + "cluster broker type "
+		changes = "kind topic broker cluster "
 	)
-	_ = registrar
-	_ = admin
 	return []*operation{
 		op(get, topicP+"/route", viewer, (*Handler).getRoute).takes("zone actingMaster").as(formText).waits(),
-		op(get, v1+"/routes", viewer, (*Handler).listRoutes).takes("topic zone actingMaster "+topicParams+listParams+"sort").as(formText, formLines).waits(),
+		op(get, topicP+"/route/explain", viewer, (*Handler).explainRoute).takes("zone").as(formText),
+		op(get, v1+"/routes", viewer, (*Handler).listRoutes).takes("topic zone actingMaster sort "+topics+listParams).as(formText, formLines).waits(),
 		op(post, v1+"/routes/query", viewer, (*Handler).queryRoutes).as(formText, formLines),
 
 		op(get, v1+"/topics", viewer, (*Handler).listTopics).
-			takes(topicParams+"unit unitSub perm messageType stale sort fields "+listParams).as(formText, formLines).waits(),
+			takes("unit unitSub perm messageType stale sort fields "+topics+listParams).as(formText, formLines).waits(),
 		op(get, topicP, viewer, (*Handler).getTopic).as(formText).waits(),
+		op(remove, topicP, admin, (*Handler).deleteTopic).takes("cluster dryRun").as(formText).changes("deleteTopic"),
+		op(put, topicP+"/brokers/{brokerName}", admin, (*Handler).putTopicPart).takes("dryRun").changes("putTopic"),
+		op(remove, topicP+"/brokers/{brokerName}", admin, (*Handler).deleteTopicPart).takes("dryRun").as(formText).changes("deleteTopic"),
+		op(get, v1+"/stale-topics", viewer, (*Handler).listStale).takes("reason olderThan topic broker "+listParams).as(formText, formLines).waits(),
+		op(remove, v1+"/stale-topics", admin, (*Handler).deleteStale).takes("reason olderThan topic broker dryRun").changes("deleteStaleTopics").guarded(),
 
-		op(get, v1+"/clusters", viewer, (*Handler).listClusters).takes(nameParams+listParams+"sort fields").as(formText, formLines).waits(),
+		op(get, v1+"/clusters", viewer, (*Handler).listClusters).takes("sort fields "+nameParams+listParams).as(formText, formLines).waits(),
 		op(get, v1+"/clusters/{cluster}", viewer, (*Handler).getCluster).as(formText).waits(),
 		op(get, v1+"/cluster-info", viewer, (*Handler).getClusterInfo).waits(),
 		op(get, v1+"/brokers", viewer, (*Handler).listBrokers).
-			takes(nameParams+"cluster zone state source sort fields "+listParams).as(formText, formLines).waits(),
+			takes("cluster zone state source sort fields "+nameParams+listParams).as(formText, formLines).waits(),
 		op(get, brokerP, viewer, (*Handler).getBroker).as(formText).waits(),
-		op(get, brokerP+"/topics", viewer, (*Handler).listBrokerTopics).takes(nameParams+listParams+"sort").as(formText, formLines).waits(),
+		op(get, brokerP+"/topics", viewer, (*Handler).listBrokerTopics).takes("sort "+nameParams+listParams).as(formText, formLines).waits(),
 		op(get, memberP, viewer, (*Handler).getMember).as(formText).waits(),
+		op(put, memberP, registrar, (*Handler).putMember).takes("takeover dryRun").as(formText).changes("registerMember").guarded(),
+		op(patch, memberP, registrar, (*Handler).patchMember).takes("dryRun").as(formText).changes("amendMember").guarded(),
+		op(remove, memberP, registrar, (*Handler).deleteMember).takes("force dryRun").changes("unregisterMember"),
+		op(post, memberP+"/heartbeat", registrar, (*Handler).beatMember).as(formText).beats(),
+		op(post, v1+"/heartbeats", registrar, (*Handler).beatMembers).as(formLines).beats(),
+		op(get, brokerP+"/write-perm", viewer, (*Handler).getWritePerm).as(formText),
+		op(put, brokerP+"/write-perm", admin, (*Handler).restoreWritePerm).takes("mode dryRun").as(formText).changes("restoreWritePerm"),
+		op(remove, brokerP+"/write-perm", admin, (*Handler).wipeWritePerm).takes("dryRun").as(formText).changes("wipeWritePerm"),
 
+		op(get, v1+"/kv", viewer, (*Handler).listKV).as(formText, formLines).waits(),
+		op(get, v1+"/kv/{namespace}", viewer, (*Handler).getNamespace).as(formText).waits(),
+		op(get, v1+"/kv/{namespace}/{key}", viewer, (*Handler).getKey).takes("raw").as(formText).waits(),
+		op(put, v1+"/kv/{namespace}/{key}", admin, (*Handler).putKey).takes("dryRun").changes("putKV").guarded(),
+		op(remove, v1+"/kv/{namespace}/{key}", admin, (*Handler).deleteKey).takes("dryRun").changes("deleteKV").guarded(),
+		op(get, v1+"/config", viewer, (*Handler).getConfig).takes(nameParams).as(formText, formLines).waits(),
+		op(patch, v1+"/config", admin, (*Handler).patchConfig).takes("dryRun").as(formText).changes("patchConfig").guarded(),
+
+		op(get, v1+"/watch", viewer, nil).takes("since snapshot quiet "+changes).only(formEvents, formLines).streamed((*Handler).watch),
+		op(get, v1+"/events", viewer, (*Handler).listEvents).takes("actor face action since until sort "+changes+listParams).as(formText, formLines),
+		op(get, v1+"/events/{revision}", viewer, (*Handler).getEvent).takes(changes+listParams).as(formText, formLines),
+
+		op(get, v1+"/digest", viewer, (*Handler).getDigest).takes("perTopic").as(formText, formLines).waits(),
+		op(get, v1+"/connections", viewer, (*Handler).listConnections).takes("kind q sort "+listParams).as(formText, formLines),
+		op(get, v1+"/stats", viewer, (*Handler).getStats).as(formText),
+		op(get, v1+"/export", admin, (*Handler).getExport).as(formLines),
 		op(get, v1+"/version", viewer, (*Handler).getVersion).as(formText),
 		op(get, v1+"/whoami", none, (*Handler).whoAmI).as(formText),
+		op(post, v1+"/session", none, (*Handler).login).paced(joining),
+		op(remove, v1+"/session", none, (*Handler).logout),
 
 		op(get, "/livez", none, (*Handler).livez).takes("verbose").as(formText),
 		op(get, "/readyz", none, (*Handler).readyz).takes("verbose").as(formText),
 		op(get, "/healthz", none, (*Handler).healthz).takes("verbose").as(formText),
-		op(get, "/problems/{code}", none, (*Handler).problemPage).as(formText),
-		op(get, "/", none, (*Handler).index).as(formText),
+		op(get, "/problems/{code}", none, (*Handler).problemPage).as(formText, formPage),
+		op(get, "/", none, (*Handler).index).only(formText, formPage),
 	}
 }
 

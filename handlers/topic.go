@@ -10,8 +10,6 @@ import (
 	"fingerpost/registry"
 )
 
-const topicParams = nameParams + "cluster broker type "
-
 // topicFilter is what a list of topics can be narrowed by.
 type topicFilter struct {
 	nameFilter

@@ -84,7 +84,8 @@ type KVCondition struct {
 	Revision *uint64
 }
 
-func (c KVCondition) holds(e KVEntry, set bool) bool {
+// Holds reports whether a key that is set to e, or not set, meets the condition.
+func (c KVCondition) Holds(e KVEntry, set bool) bool {
 	switch {
 	case c.Absent && set, c.Present && !set:
 		return false
@@ -106,7 +107,7 @@ func (r *Registry) PutKV(ns, key, value string, when KVCondition, cause Cause) (
 	r.kvMu.Lock()
 	defer r.kvMu.Unlock()
 	old, set := r.Snapshot().kv.get(ns, key)
-	if !when.holds(old, set) {
+	if !when.Holds(old, set) {
 		return old, false, errKVMoved
 	}
 	if set && old.Value == value {
@@ -129,7 +130,7 @@ func (r *Registry) DeleteKV(ns, key string, when KVCondition, cause Cause) (remo
 	r.kvMu.Lock()
 	defer r.kvMu.Unlock()
 	old, set := r.Snapshot().kv.get(ns, key)
-	if !when.holds(old, set) {
+	if !when.Holds(old, set) {
 		return false, errKVMoved
 	}
 	if !set {

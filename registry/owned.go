@@ -79,6 +79,12 @@ func (r *Registry) Amend(name string, id int64, by Claim, edit func(*Snapshot, *
 	}
 }
 
+// RegisterOver is Register for a REST member whose sender has seen what holds the place:
+// if that is no longer was, nothing is done and moved is true.
+func (r *Registry) RegisterOver(was *Live, reg Registration, cause Cause) (res Registered, moved bool, err error) {
+	return r.register(reg, was, nil, cause)
+}
+
 // Try tells what Register would do, or why it would refuse. It changes nothing: Live in
 // the answer stands in no snapshot.
 func (r *Registry) Try(reg Registration) (Registered, error) {

@@ -161,3 +161,20 @@ func TestAmendLosesNoChange(t *testing.T) {
 	_, err = r.Amend("bridge", 0, Claim{Owner: "you"}, nil, Cause{})
 	mustCode(t, err, "member-held-by-other")
 }
+
+func TestRegisterOverWhatWasSeen(t *testing.T) {
+	r := New(Options{})
+	first, err := restMember(t, r, "me", "h:1", "A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg := Registration{MemberInfo: first.Live.MemberInfo}
+	reg.Zone, reg.HasZone = "z", true
+	if _, moved, err := r.RegisterOver(first.Live, reg, Cause{}); moved || err != nil {
+		t.Fatalf("moved %v, %v", moved, err)
+	}
+	at := r.Snapshot()
+	if _, moved, err := r.RegisterOver(first.Live, reg, Cause{}); !moved || err != nil || r.Snapshot() != at {
+		t.Errorf("over what is no longer there: moved %v, %v", moved, err)
+	}
+}

@@ -23,16 +23,21 @@ const (
 
 // Member returns a group's member.
 func (v *View) Member(g *registry.Group, m registry.Member) api.Member {
-	l := v.LiveOf(m)
+	out := v.Registration(v.LiveOf(m))
+	out.Role, out.FilterServerList = v.role(g, m.ID), m.Filters
+	return out
+}
+
+// Registration returns what a member has registered, whether or not it still holds its
+// place in the view's snapshot.
+func (v *View) Registration(l *registry.Live) api.Member {
 	out := member(l.MemberInfo)
-	out.Role = v.role(g, m.ID)
+	out.Role = roleOf(l.ID)
 	out.State, out.LeftMillis = v.state(l)
-	seen := l.LastSeen()
-	out.LastUpdateTimestamp = seen.UnixMilli()
+	out.LastUpdateTimestamp = l.LastSeen().UnixMilli()
 	out.ExpiresAt, out.RegisteredAt = api.TimeOf(l.ExpiresAt()), api.TimeOf(l.Registered)
-	out.TopicCount = v.BrokerTopicCount(g.Name)
-	out.WritePerm = v.writePerm(g.Name)
-	out.FilterServerList = m.Filters
+	out.TopicCount = v.BrokerTopicCount(l.Name)
+	out.WritePerm = v.writePerm(l.Name)
 	out.Revision = v.Revision(l.Revision)
 	out.Version = v.version(l.PeerVersion)
 	return out

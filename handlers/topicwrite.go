@@ -1,0 +1,133 @@
+package handlers
+
+import (
+	"net/http"
+
+	"fingerpost/api"
+	"fingerpost/registry"
+)
+
+// putTopicPart sets a broker's queue data of a topic.
+func (h *Handler) putTopicPart(c *call) (reply, error) {
+	topic, err := c.newTopic()
+	if err != nil {
+		return reply{}, err
+	}
+	g, err := c.group()
+	if err != nil {
+		return reply{}, err
+	}
+	c.subject = topic + " on " + g.Name
+	body, err := decode[api.QueueSpec](c, h.limits.Body)
+	if err != nil {
+		return reply{}, err
+	}
+	q := registry.QueueData{Broker: g.Name, QueueSpec: registry.QueueSpec{ReadQueues: *body.ReadQueueNums, WriteQueues: *body.WriteQueueNums,
+		Perm: *body.Perm, SysFlag: valueOr(body.TopicSysFlag, 0)}}
+	if q.ReadQueues == 0 && q.WriteQueues == 0 {
+		return reply{}, &problem{code: "validation-failed", errors: []fieldError{noQueues()},
+			detail: text{"The topic must have a queue to read or to write.", "主题的读队列和写队列不能都为 0。"}}
+	}
+	created := c.snap.Topic(topic) == nil
+	if !c.dry {
+		created, err = h.deps.Registry.DeclareTopic(topic, []registry.QueueData{q}, c.cause(c.op.action))
+	}
+	return c.topicPartSet(topic, q, created), err
+}
+
+// newTopic reads the name of a topic that is to be written.
+func (c *call) newTopic() (string, error) {
+	topic, err := c.part("topic")
+	if err != nil {
+		return "", err
+	}
+	c.subject = topic
+	if !isTopic(topic) {
+		return "", invalidPart("topic", "must be of letters, digits and % | _ -, at most 127 long, retry and dead-letter topics 255",
+			"只能由字母、数字和 % | _ - 组成，最长 127（重试和死信主题 255）")
+	}
+	return topic, nil
+}
+
+func (c *call) topicPartSet(topic string, q registry.QueueData, created bool) reply {
+	c.snap = c.h.deps.Registry.Snapshot()
+	v := c.view()
+	out := api.TopicPartSet{Topic: topic, TopicPart: v.TopicPart(topic, q), Lasts: api.UntilNextChangedRegistration, DryRun: c.dry, Revision: v.At()}
+	rep := reply{body: out, revision: c.snap.Revision}
+	if t := c.snap.Topic(topic); t != nil {
+		rep.etag = c.revision(max(t.Revision, c.snap.RouteOf(t).Revision))
+	}
+	if created && !c.dry {
+		rep.status = http.StatusCreated
+		rep.location = c.h.linkBase + c.r.URL.EscapedPath()
+	}
+	return rep
+}
+
+// deleteTopic takes a topic out of the table, or out of one cluster's part of it.
+func (h *Handler) deleteTopic(c *call) (reply, error) {
+	topic, err := c.knownTopic()
+	if err != nil {
+		return reply{}, err
+	}
+	cluster := c.query.one("cluster")
+	if err := c.query.err(); err != nil {
+		return reply{}, err
+	}
+	if cluster != "" && c.snap.Clusters()[cluster] == nil {
+		return reply{}, c.noCluster(cluster)
+	}
+	out := c.snap.WouldDelete(topic, func(g *registry.Group) bool { return cluster == "" || g.Cluster == cluster })
+	if !c.dry {
+		out = h.deps.Registry.DeleteTopic(topic, cluster, c.cause(c.op.action))
+	}
+	return c.topicDeleted(topic, out), nil
+}
+
+// deleteTopicPart takes a topic out of one broker's part.
+func (h *Handler) deleteTopicPart(c *call) (reply, error) {
+	topic, err := c.knownTopic()
+	if err != nil {
+		return reply{}, err
+	}
+	g, err := c.group()
+	if err != nil {
+		return reply{}, err
+	}
+	c.subject = topic + " on " + g.Name
+	out := c.snap.WouldDelete(topic, func(x *registry.Group) bool { return x.Name == g.Name })
+	if !c.dry {
+		out = h.deps.Registry.DeleteTopicOf(topic, g.Name, c.cause(c.op.action))
+	}
+	if len(out.From) == 0 {
+		return reply{}, refuse("topic-not-found", "Broker %s does not serve topic %s.", "broker %s 不提供主题 %s。", g.Name, topic)
+	}
+	return c.topicDeleted(topic, out), nil
+}
+
+func (c *call) knownTopic() (string, error) {
+	topic, err := c.part("topic")
+	if err != nil {
+		return "", err
+	}
+	c.subject = topic
+	if c.snap.Topic(topic) == nil {
+		return "", c.noTopic(topic)
+	}
+	return topic, nil
+}
+
+func (c *call) topicDeleted(topic string, d registry.Deleted) reply {
+	out := api.TopicDeleted{Topic: topic, RemovedFrom: d.From, MayReturnFrom: []api.MayReturn{}, Lasts: api.UntilNextChangedRegistration,
+		DryRun: c.dry, Revision: c.revision(d.Revision)}
+	why := say("last registration still names it", "最近一次注册仍包含该主题").in(language(c.r))
+	for _, b := range d.MayReturn {
+		out.MayReturnFrom = append(out.MayReturnFrom, api.MayReturn{BrokerName: b, Why: "still-registered", Detail: why})
+	}
+	return reply{body: out, revision: d.Revision, text: func() []byte {
+		tb := newTable("TOPIC", "REMOVED-FROM", "MAY-RETURN-FROM")
+		tb.row(topic, d.From, d.MayReturn)
+		tb.note("lasts %s", out.Lasts)
+		return tb.bytes()
+	}}
+}
