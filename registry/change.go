@@ -145,7 +145,11 @@ func (c *Change) bytes() int {
 	for i := range c.Topics {
 		n += len(c.Topics[i].Topic)
 	}
+	for _, x := range c.Server {
+		n += len(x.Detail)
+	}
 	for _, m := range c.Members {
+		n += len(m.Detail)
 		for _, i := range []*MemberInfo{m.Before, m.After} {
 			if i != nil {
 				n += len(i.Cluster) + len(i.Name) + len(i.Addr) + len(i.HAAddr) + len(i.Zone)

@@ -30,14 +30,21 @@ func check(t rapid.TB, r *Registry) {
 	c.routes()
 	c.views()
 	c.history(r)
-	if t.Failed() {
+	if c.wrong {
 		t.Fatalf("in this state:\n%s", dumpOf(s))
 	}
 }
 
 type checker struct {
 	rapid.TB
-	s *Snapshot
+	s     *Snapshot
+	wrong bool
+}
+
+func (c *checker) Errorf(format string, args ...any) {
+	c.TB.Helper()
+	c.wrong = true
+	c.TB.Errorf(format, args...)
 }
 
 // checkIndex compares an index with itself: what it yields, counts and finds, and
