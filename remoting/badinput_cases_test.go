@@ -131,7 +131,10 @@ func forms() []form {
 			},
 		},
 		{code: 224, ext: fields("cluster", "c1")},
-		{code: 304}, {code: 311}, {code: 312}, {code: 313},
+		{code: 304},
+		{code: 311},
+		{code: 312},
+		{code: 313},
 		{code: 318, body: "productEnvName=x", bodies: []string{
 			"\x00\x01", "key", "=v", "a=\\u12", "waitSecondsForService=abc", "noSuchKey=1", "kvConfigPath=/x", "\xff\xfe=1",
 		}},
@@ -291,8 +294,11 @@ func badCases() []badCase {
 	noAddr := plea{code: 103, version: goodVersion, ext: fields("clusterName", "c1", "brokerName", "b3", "brokerId", "0"), body: []byte(good103)}
 	b3 := []string{"clusterName", "c1", "brokerName", "b3", "brokerAddr", "a3:1", "brokerId", "0"}
 	for _, p := range []plea{
-		{code: 105, ext: fields("topic", "T7")}, {code: 304}, {code: 901, ext: fields("clusterName", "c1", "brokerName", "b3")},
-		{code: 104, ext: fields(b3...)}, {code: 103, ext: fields(b3...), body: []byte(good103)},
+		{code: 105, ext: fields("topic", "T7")},
+		{code: 304},
+		{code: 901, ext: fields("clusterName", "c1", "brokerName", "b3")},
+		{code: 104, ext: fields(b3...)},
+		{code: 103, ext: fields(b3...), body: []byte(good103)},
 	} {
 		add(fmt.Sprint(p.code, " after a registration without brokerAddr"), p).pre = []plea{noAddr}
 	}

@@ -15,16 +15,26 @@ func TestSettingsRefusals(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"on the block list", &registry.Error{Kind: registry.Denied, Code: "config-key-protected", Field: "kvConfigPath", Message: "kvConfigPath may not be changed"},
-			`16 "Can not update config in black list."`},
-		{"closed altogether", &registry.Error{Kind: registry.Denied, Message: "settings may not be changed over remoting"},
-			`16 "settings may not be changed over remoting"`},
-		{"malformed", &registry.Error{Kind: registry.Invalid, Code: "malformed-properties", Message: `line 1: \u wants four digits`},
-			`1 "string2Properties error"`},
-		{"a bad value", &registry.Error{Kind: registry.Invalid, Field: "orderMessageEnable", Message: "orderMessageEnable must be true or false"},
-			`1 "orderMessageEnable must be true or false"`},
-		{"not saved", &registry.Error{Kind: registry.Unsaved, Message: "the settings could not be saved", Err: strError("/secret: no space")},
-			`1 "the settings could not be saved"`},
+		{
+			"on the block list", &registry.Error{Kind: registry.Denied, Code: "config-key-protected", Field: "kvConfigPath", Message: "kvConfigPath may not be changed"},
+			`16 "Can not update config in black list."`,
+		},
+		{
+			"closed altogether", &registry.Error{Kind: registry.Denied, Message: "settings may not be changed over remoting"},
+			`16 "settings may not be changed over remoting"`,
+		},
+		{
+			"malformed", &registry.Error{Kind: registry.Invalid, Code: "malformed-properties", Message: `line 1: \u wants four digits`},
+			`1 "string2Properties error"`,
+		},
+		{
+			"a bad value", &registry.Error{Kind: registry.Invalid, Field: "orderMessageEnable", Message: "orderMessageEnable must be true or false"},
+			`1 "orderMessageEnable must be true or false"`,
+		},
+		{
+			"not saved", &registry.Error{Kind: registry.Unsaved, Message: "the settings could not be saved", Err: strError("/secret: no space")},
+			`1 "the settings could not be saved"`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

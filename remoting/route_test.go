@@ -245,8 +245,15 @@ func TestZones(t *testing.T) {
 		mode, zone string
 		want       string
 	}{
-		{"true", "BJ", "ac"}, {"TRUE", "sh", "bc"}, {"true", "nowhere", "c"}, {"true", " bj", "c"},
-		{"true", "", "abcd"}, {"true", "  ", "abcd"}, {"1", "bj", "abcd"}, {"false", "bj", "abcd"}, {"", "bj", "abcd"},
+		{"true", "BJ", "ac"},
+		{"TRUE", "sh", "bc"},
+		{"true", "nowhere", "c"},
+		{"true", " bj", "c"},
+		{"true", "", "abcd"},
+		{"true", "  ", "abcd"},
+		{"1", "bj", "abcd"},
+		{"false", "bj", "abcd"},
+		{"", "bj", "abcd"},
 	} {
 		for _, v := range []wire.Version{317, 401} {
 			for _, h := range []wire.HeaderType{wire.JSONHeader, wire.BinaryHeader} {
