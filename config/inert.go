@@ -6,42 +6,78 @@ import "slices"
 // pools and the switches of its network library, which have nothing to size or switch
 // here, and its controller, which this server does not have.
 var inertTable = []Setting{
-	{Key: "clusterTest", Doc: "asks another environment's NameServer for unknown topics",
-		Traits: Peer | NoEffect, ptr: func(c *Config) any { return &c.Inert.ClusterTest }},
-	{Key: "clientRequestThreadPoolNums", Doc: "threads for route requests",
-		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ClientRequestThreadPoolNums }},
-	{Key: "defaultThreadPoolNums", Doc: "threads for all other requests",
-		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.DefaultThreadPoolNums }},
-	{Key: "clientRequestThreadPoolQueueCapacity", Doc: "route requests that may wait for a thread",
-		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ClientRequestThreadPoolQueueCapacity }},
-	{Key: "defaultThreadPoolQueueCapacity", Doc: "other requests that may wait for a thread",
-		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.DefaultThreadPoolQueueCapacity }},
-	{Key: "unRegisterBrokerQueueCapacity", Doc: "brokers that may wait to be taken out; here they are taken out at once",
-		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.UnRegisterBrokerQueueCapacity }},
-	{Key: "enableControllerInNamesrv", Doc: "starts the controller in the same process; here it has to run on its own",
-		Traits: Peer | NoEffect, ptr: func(c *Config) any { return &c.Inert.EnableControllerInNamesrv }},
-	{Key: "serverWorkerThreads", Doc: "threads for the bytes of frames",
-		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ServerWorkerThreads }},
-	{Key: "serverCallbackExecutorThreads", Doc: "threads for callbacks",
-		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ServerCallbackExecutorThreads }},
-	{Key: "serverSelectorThreads", Doc: "threads for sockets",
-		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ServerSelectorThreads }},
-	{Key: "serverOnewaySemaphoreValue", Doc: "one-way calls that may be under way",
-		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ServerOnewaySemaphoreValue }},
-	{Key: "serverAsyncSemaphoreValue", Doc: "asynchronous calls that may be under way",
-		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ServerAsyncSemaphoreValue }},
-	{Key: "writeBufferHighWaterMark", Doc: "unsent bytes at which reading stops; see remoting.writeTimeout for slow readers",
-		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.WriteBufferHighWaterMark }},
-	{Key: "writeBufferLowWaterMark", Doc: "unsent bytes at which reading goes on",
-		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.WriteBufferLowWaterMark }},
-	{Key: "serverSocketBacklog", Doc: "connections that may wait to be accepted; the system's own limit is used",
-		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ServerSocketBacklog }},
-	{Key: "serverNettyWorkerGroupEnable", Doc: "which threads run the handlers",
-		Traits: Peer | NoEffect, ptr: func(c *Config) any { return &c.Inert.ServerNettyWorkerGroupEnable }},
-	{Key: "serverPooledByteBufAllocatorEnable", Doc: "whether buffers are pooled",
-		Traits: Peer | NoEffect, ptr: func(c *Config) any { return &c.Inert.ServerPooledByteBufAllocatorEnable }},
-	{Key: "useEpollNativeSelector", Doc: "how sockets are watched",
-		Traits: Peer | NoEffect, ptr: func(c *Config) any { return &c.Inert.UseEpollNativeSelector }},
+	{
+		Key: "clusterTest", Doc: "asks another environment's NameServer for unknown topics",
+		Traits: Peer | NoEffect, ptr: func(c *Config) any { return &c.Inert.ClusterTest },
+	},
+	{
+		Key: "clientRequestThreadPoolNums", Doc: "threads for route requests",
+		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ClientRequestThreadPoolNums },
+	},
+	{
+		Key: "defaultThreadPoolNums", Doc: "threads for all other requests",
+		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.DefaultThreadPoolNums },
+	},
+	{
+		Key: "clientRequestThreadPoolQueueCapacity", Doc: "route requests that may wait for a thread",
+		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ClientRequestThreadPoolQueueCapacity },
+	},
+	{
+		Key: "defaultThreadPoolQueueCapacity", Doc: "other requests that may wait for a thread",
+		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.DefaultThreadPoolQueueCapacity },
+	},
+	{
+		Key: "unRegisterBrokerQueueCapacity", Doc: "brokers that may wait to be taken out; here they are taken out at once",
+		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.UnRegisterBrokerQueueCapacity },
+	},
+	{
+		Key: "enableControllerInNamesrv", Doc: "starts the controller in the same process; here it has to run on its own",
+		Traits: Peer | NoEffect, ptr: func(c *Config) any { return &c.Inert.EnableControllerInNamesrv },
+	},
+	{
+		Key: "serverWorkerThreads", Doc: "threads for the bytes of frames",
+		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ServerWorkerThreads },
+	},
+	{
+		Key: "serverCallbackExecutorThreads", Doc: "threads for callbacks",
+		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ServerCallbackExecutorThreads },
+	},
+	{
+		Key: "serverSelectorThreads", Doc: "threads for sockets",
+		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ServerSelectorThreads },
+	},
+	{
+		Key: "serverOnewaySemaphoreValue", Doc: "one-way calls that may be under way",
+		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ServerOnewaySemaphoreValue },
+	},
+	{
+		Key: "serverAsyncSemaphoreValue", Doc: "asynchronous calls that may be under way",
+		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ServerAsyncSemaphoreValue },
+	},
+	{
+		Key: "writeBufferHighWaterMark", Doc: "unsent bytes at which reading stops; see remoting.writeTimeout for slow readers",
+		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.WriteBufferHighWaterMark },
+	},
+	{
+		Key: "writeBufferLowWaterMark", Doc: "unsent bytes at which reading goes on",
+		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.WriteBufferLowWaterMark },
+	},
+	{
+		Key: "serverSocketBacklog", Doc: "connections that may wait to be accepted; the system's own limit is used",
+		Traits: Peer | NoEffect, Max: maxInt32, ptr: func(c *Config) any { return &c.Inert.ServerSocketBacklog },
+	},
+	{
+		Key: "serverNettyWorkerGroupEnable", Doc: "which threads run the handlers",
+		Traits: Peer | NoEffect, ptr: func(c *Config) any { return &c.Inert.ServerNettyWorkerGroupEnable },
+	},
+	{
+		Key: "serverPooledByteBufAllocatorEnable", Doc: "whether buffers are pooled",
+		Traits: Peer | NoEffect, ptr: func(c *Config) any { return &c.Inert.ServerPooledByteBufAllocatorEnable },
+	},
+	{
+		Key: "useEpollNativeSelector", Doc: "how sockets are watched",
+		Traits: Peer | NoEffect, ptr: func(c *Config) any { return &c.Inert.UseEpollNativeSelector },
+	},
 }
 
 // foreignKeys may stand in a Java node's file: the settings of its outgoing client, of

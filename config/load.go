@@ -99,6 +99,7 @@ func (l *loader) fail(err error) { l.errs = append(l.errs, err) }
 func (l *loader) note(format string, a ...any) {
 	l.notes = append(l.notes, Note{Text: fmt.Sprintf(format, a...)})
 }
+
 func (l *loader) warn(format string, a ...any) {
 	l.notes = append(l.notes, Note{Text: fmt.Sprintf(format, a...), Warn: true})
 }

@@ -96,7 +96,8 @@ func TestRefusals(t *testing.T) {
 		{name: "nothing near", file: "\n# c\nbrokerRole=SLAVE", want: []string{storePath + ` line 3: unknown setting "brokerRole"`}},
 		{name: "all of them", file: "listenPort=x\nnonsense=1\nclusterTest=yes\n", want: []string{
 			`line 2: unknown setting "nonsense"`, `line 1: listenPort must be a whole number from 0 to 65535, not "x"`,
-			`line 3: clusterTest must be true or false, not "yes"`}},
+			`line 3: clusterTest must be true or false, not "yes"`,
+		}},
 		{name: "env", file: "-", env: []string{"FINGERPOST_LISTEN_PORT=x"}, want: []string{"FINGERPOST_LISTEN_PORT: listenPort must be"}},
 		{name: "flag", file: "-", flags: map[string]string{"listenPort": "70000"}, want: []string{"--listen-port: listenPort must be from 0 to 65535"}},
 		{name: "flag of nothing", file: "-", flags: map[string]string{"listen": "1"}, want: []string{`unknown setting "listen"`}},
@@ -108,8 +109,10 @@ func TestRefusals(t *testing.T) {
 		{name: "http client CA", file: "http.tls.clientCAFile=/k", want: []string{"http.tls.clientCAFile needs http.tls.certFile"}},
 		{name: "cert roles", file: "auth.certRolesFile=/k", want: []string{"auth.certRolesFile needs http.tls.clientCAFile"}},
 		{name: "header above frame", file: "remoting.frameMaxLength=64KiB", want: []string{"line 1: remoting.frameMaxLength must not be less than remoting.headerMaxLength"}},
-		{name: "two names", file: "remoting.frameMaxLength=16MiB\ncom.rocketmq.remoting.frameMaxLength=33554432",
-			want: []string{"line 2: com.rocketmq.remoting.frameMaxLength is another name for remoting.frameMaxLength, which stands in line 1"}},
+		{
+			name: "two names", file: "remoting.frameMaxLength=16MiB\ncom.rocketmq.remoting.frameMaxLength=33554432",
+			want: []string{"line 2: com.rocketmq.remoting.frameMaxLength is another name for remoting.frameMaxLength, which stands in line 1"},
+		},
 		{name: "serialize type", file: "-", env: []string{"ROCKETMQ_SERIALIZE_TYPE=XML"}, want: []string{"ROCKETMQ_SERIALIZE_TYPE: rocketmq.serialize.type must be one of JSON, ROCKETMQ"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -141,13 +144,17 @@ func TestNotes(t *testing.T) {
 		{name: "repeated", file: "listenPort=1\nlistenPort=2", want: "line 2: listenPort stands in line 1 already; the last one counts"},
 		{name: "another store", file: "configStorePath=/elsewhere", want: "line 1: configStorePath is not followed"},
 		{name: "controller", file: "enableControllerInNamesrv=true", want: "line 1: enableControllerInNamesrv is on, but this server has no controller"},
-		{name: "no effect", file: "serverWorkerThreads=9\nuseTLS=true\ncontrollerType=jRaft\nserverSelectorThreads=3",
-			want: "have no effect in this server: controllerType, serverWorkerThreads, useTLS"},
+		{
+			name: "no effect", file: "serverWorkerThreads=9\nuseTLS=true\ncontrollerType=jRaft\nserverSelectorThreads=3",
+			want: "have no effect in this server: controllerType, serverWorkerThreads, useTLS",
+		},
 		{name: "black list", file: "configBlackList=productEnvname", want: `configBlackList names "productEnvname", which is no setting`},
 		{name: "variable", file: "-", env: []string{"FINGERPOST_LISTENPORT=1"}, want: "FINGERPOST_LISTENPORT is not known; did you mean FINGERPOST_LISTEN_PORT?"},
 		{name: "variable like nothing", file: "-", env: []string{"FINGERPOST_XYZZY_PLUGH_FROTZ=1"}, want: "FINGERPOST_XYZZY_PLUGH_FROTZ is not known"},
-		{name: "service links", file: "-", env: []string{"FINGERPOST_SERVICE_HOST=10.0.0.1", "FINGERPOST_SERVICE_PORT_HTTP=1", "FINGERPOST_PORT=tcp://10.0.0.1:9876",
-			"FINGERPOST_PORT_9876_TCP=tcp://10.0.0.1:9876", "FINGERPOST_PORT_9876_TCP_ADDR=10.0.0.1"}},
+		{name: "service links", file: "-", env: []string{
+			"FINGERPOST_SERVICE_HOST=10.0.0.1", "FINGERPOST_SERVICE_PORT_HTTP=1", "FINGERPOST_PORT=tcp://10.0.0.1:9876",
+			"FINGERPOST_PORT_9876_TCP=tcp://10.0.0.1:9876", "FINGERPOST_PORT_9876_TCP_ADDR=10.0.0.1",
+		}},
 		{name: "paths of one file", file: "configStorePath=" + home + "/./namesrv/namesrv.properties", want: "settings are read from"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -226,8 +226,10 @@ func (s *Store) startWith(st *state, text []byte) (*Config, []problem) {
 
 // broken is the refusal to save in a file that is no use as it is.
 func broken(err error) error {
-	return &registry.Error{Kind: registry.Unsaved, Code: "config-file-broken",
-		Message: "the settings' file, with which the server would not start again, is not changed", Err: err}
+	return &registry.Error{
+		Kind: registry.Unsaved, Code: "config-file-broken",
+		Message: "the settings' file, with which the server would not start again, is not changed", Err: err,
+	}
 }
 
 // report says what became of an edit; before are the settings until now, start those of

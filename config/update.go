@@ -32,8 +32,10 @@ func (s *Store) Update(text []byte, cause registry.Cause) (warnings []string, er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.Current().AllowRemoteConfig {
-		return nil, &registry.Error{Kind: registry.Denied, Code: "remote-config-off",
-			Message: "settings cannot be changed over the remoting port because allowRemoteConfig is false"}
+		return nil, &registry.Error{
+			Kind: registry.Denied, Code: "remote-config-off",
+			Message: "settings cannot be changed over the remoting port because allowRemoteConfig is false",
+		}
 	}
 	values := make(map[string]property) // of repeated keys the last counts
 	for _, p := range ps {
@@ -128,8 +130,10 @@ func (s *Store) Patch(values map[string]*string, version uint64, dry bool, cause
 func (s *Store) closed(row *Setting) bool { return row.Is(Locked) || s.black[row.Key] }
 
 func denied(key string) error {
-	return &registry.Error{Kind: registry.Denied, Code: "config-key-protected", Field: key,
-		Message: fmt.Sprintf("%s cannot be changed while running: set it in the file and restart", quote(key))}
+	return &registry.Error{
+		Kind: registry.Denied, Code: "config-key-protected", Field: key,
+		Message: fmt.Sprintf("%s cannot be changed while running: set it in the file and restart", quote(key)),
+	}
 }
 
 // warner keeps the first warnings and counts the rest.

@@ -135,8 +135,10 @@ func (h *Handler) listBrokers(c *call) (reply, error) {
 func addGone(sets map[string]api.BrokerSet, m api.Member) {
 	set, ok := sets[m.BrokerName]
 	if !ok {
-		set = api.BrokerSet{BrokerName: m.BrokerName, ClusterName: m.ClusterName, ZoneName: m.ZoneName,
-			WritePerm: convert.Granted, Problems: []string{convert.ProblemNoMaster}, Revision: m.Revision}
+		set = api.BrokerSet{
+			BrokerName: m.BrokerName, ClusterName: m.ClusterName, ZoneName: m.ZoneName,
+			WritePerm: convert.Granted, Problems: []string{convert.ProblemNoMaster}, Revision: m.Revision,
+		}
 	}
 	set.Members = append(set.Members, m)
 	slices.SortStableFunc(set.Members, func(a, b api.Member) int { return int(max(-1, min(1, a.BrokerID-b.BrokerID))) })
@@ -196,7 +198,8 @@ func (h *Handler) getBroker(c *call) (reply, error) {
 	if w := c.snap.Wiped(g.Name); w != nil {
 		rev = max(rev, w.Revision)
 	}
-	return reply{body: set, etag: c.revision(max(rev, c.topicsShown())), weak: true,
+	return reply{
+		body: set, etag: c.revision(max(rev, c.topicsShown())), weak: true,
 		keys: []hubKey{waitFor(keyMembers, ""), waitFor(keyTopics, "")},
 		text: func() []byte {
 			tb := memberTable()
@@ -208,7 +211,8 @@ func (h *Handler) getBroker(c *call) (reply, error) {
 				tb.note("problem %s", p)
 			}
 			return tb.bytes()
-		}}, nil
+		},
+	}, nil
 }
 
 // topicsShown is the revision of what an answer with a topic count shows.
@@ -225,12 +229,14 @@ func (h *Handler) getMember(c *call) (reply, error) {
 
 func (c *call) memberReply(g *registry.Group, m registry.Member) reply {
 	out := c.view().Member(g, m)
-	return reply{body: out, etag: c.memberTag(g, m), weak: true, keys: []hubKey{waitFor(keyMembers, ""), waitFor(keyTopics, "")},
+	return reply{
+		body: out, etag: c.memberTag(g, m), weak: true, keys: []hubKey{waitFor(keyMembers, ""), waitFor(keyTopics, "")},
 		text: func() []byte {
 			tb := memberTable()
 			memberRow(tb, &out)
 			return tb.bytes()
-		}}
+		},
+	}
 }
 
 // memberTag names the state of a member, without what moves with the clock.

@@ -47,7 +47,8 @@ func (h *Handler) getCluster(c *call) (reply, error) {
 	}
 	v := c.view()
 	out := v.Cluster(name, brokers)
-	return reply{body: out, etag: c.revision(max(c.snap.MembersRevision(), c.snap.TopicsRevision())), weak: true,
+	return reply{
+		body: out, etag: c.revision(max(c.snap.MembersRevision(), c.snap.TopicsRevision())), weak: true,
 		keys: []hubKey{waitFor(keyMembers, ""), waitFor(keyTopics, "")},
 		text: func() []byte {
 			tb := memberTable()
@@ -61,7 +62,8 @@ func (h *Handler) getCluster(c *call) (reply, error) {
 				tb.note("problem %s: %s", cell(p.BrokerName), p.Code)
 			}
 			return tb.bytes()
-		}}, nil
+		},
+	}, nil
 }
 
 func (c *call) noCluster(name string) error {

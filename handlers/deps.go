@@ -157,9 +157,17 @@ func (l Limits) withDefaults() Limits {
 		p *int
 		v int
 	}{
-		{&l.InFlight, 4096}, {&l.Heavy, 4}, {&l.Watchers, 2000}, {&l.WatchersPerAddress, 64}, {&l.Waiters, 20_000},
-		{&l.WritesPerSecond, 50}, {&l.WritesBurst, 100}, {&l.HeartbeatsPerSecond, 2000},
-		{&l.FailedLoginsPerMinute, 5}, {&l.Topics, 100_000}, {&l.KVEntries, 10_000},
+		{&l.InFlight, 4096},
+		{&l.Heavy, 4},
+		{&l.Watchers, 2000},
+		{&l.WatchersPerAddress, 64},
+		{&l.Waiters, 20_000},
+		{&l.WritesPerSecond, 50},
+		{&l.WritesBurst, 100},
+		{&l.HeartbeatsPerSecond, 2000},
+		{&l.FailedLoginsPerMinute, 5},
+		{&l.Topics, 100_000},
+		{&l.KVEntries, 10_000},
 	} {
 		if *d.p <= 0 {
 			*d.p = d.v

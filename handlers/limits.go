@@ -27,8 +27,10 @@ type limiters struct {
 const maxTracked = 10_000
 
 func newLimiters(l Limits) *limiters {
-	return &limiters{limits: l, now: time.Now, heavy: make(chan struct{}, l.Heavy),
-		writes: make(map[string]*rate.Limiter), beats: make(map[string]*rate.Limiter), logins: make(map[netip.Addr]*rate.Limiter)}
+	return &limiters{
+		limits: l, now: time.Now, heavy: make(chan struct{}, l.Heavy),
+		writes: make(map[string]*rate.Limiter), beats: make(map[string]*rate.Limiter), logins: make(map[netip.Addr]*rate.Limiter),
+	}
 }
 
 // allow counts a call against the limit of its operation.
@@ -110,8 +112,10 @@ func (l *limiters) turn() (back func(), err error) {
 	case l.heavy <- struct{}{}:
 		return func() { <-l.heavy }, nil
 	default:
-		return nil, &problem{code: "overloaded", retryAfter: 2 * time.Second,
-			detail: text{"As many calls that look at the whole registry run as may at once.", "查看整个注册表的请求已达上限。"}}
+		return nil, &problem{
+			code: "overloaded", retryAfter: 2 * time.Second,
+			detail: text{"As many calls that look at the whole registry run as may at once.", "查看整个注册表的请求已达上限。"},
+		}
 	}
 }
 

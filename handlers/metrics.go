@@ -35,21 +35,33 @@ var resultWords = [6]string{"unknown", "informational", "ok", "not_modified", "r
 func newMetrics(reg prometheus.Registerer, watched *watchers) *metrics {
 	face := prometheus.Labels{"face": faceREST}
 	m := &metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: metricsPrefix + "requests_total",
-			Help: "Requests by face, operation and result.", ConstLabels: face}, []string{"op", "result"}),
-		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: metricsPrefix + "request_duration_seconds",
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: metricsPrefix + "requests_total",
+			Help: "Requests by face, operation and result.", ConstLabels: face,
+		}, []string{"op", "result"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: metricsPrefix + "request_duration_seconds",
 			Help: "How long requests took by face and operation; waits and watches are left out.", ConstLabels: face,
-			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5}}, []string{"op"}),
-		authFailures: prometheus.NewCounterVec(prometheus.CounterOpts{Name: metricsPrefix + "auth_failures_total",
-			Help: "Credentials that were refused, by the scheme in which they came."}, []string{"reason"}),
-		resets: prometheus.NewCounterVec(prometheus.CounterOpts{Name: metricsPrefix + "watch_resets_total",
-			Help: "Watches that had to begin anew, by the reason.", ConstLabels: face}, []string{"reason"}),
-		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: metricsPrefix + "panics_total",
-			Help: "Requests that ended in a panic by face.", ConstLabels: face}),
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
+		}, []string{"op"}),
+		authFailures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: metricsPrefix + "auth_failures_total",
+			Help: "Credentials that were refused, by the scheme in which they came.",
+		}, []string{"reason"}),
+		resets: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: metricsPrefix + "watch_resets_total",
+			Help: "Watches that had to begin anew, by the reason.", ConstLabels: face,
+		}, []string{"reason"}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: metricsPrefix + "panics_total",
+			Help: "Requests that ended in a panic by face.", ConstLabels: face,
+		}),
 	}
 	gauge := func(transport string, read func() int) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: metricsPrefix + "watchers",
-			Help: "Open watches by transport.", ConstLabels: prometheus.Labels{"transport": transport}},
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: metricsPrefix + "watchers",
+			Help: "Open watches by transport.", ConstLabels: prometheus.Labels{"transport": transport},
+		},
 			func() float64 { return float64(read()) })
 	}
 	if reg != nil {

@@ -56,8 +56,10 @@ type operation struct {
 
 // op makes a row that reads: a method, a path, a role, and what runs it.
 func op(method, pattern string, role auth.Role, do func(*Handler, *call) (reply, error)) *operation {
-	return &operation{Operation: Operation{Method: method, Pattern: pattern, Role: role, Forms: []string{formWords[formJSON]}},
-		forms: 1 << formJSON, do: do, api: strings.HasPrefix(pattern, apiPath)}
+	return &operation{
+		Operation: Operation{Method: method, Pattern: pattern, Role: role, Forms: []string{formWords[formJSON]}},
+		forms:     1 << formJSON, do: do, api: strings.HasPrefix(pattern, apiPath),
+	}
 }
 
 const apiPath = "/api/v1/"

@@ -68,8 +68,10 @@ func unknownParameters(unknown, takes []string) error {
 	p := refuse("unknown-parameter", "The operation does not take %s; it takes %s.", "该操作不接受 %s；可用参数：%s。",
 		strings.Join(unknown, ", "), list)
 	for _, u := range unknown {
-		p.errors = append(p.errors, fieldError{parameter: u, code: "unknown-parameter",
-			detail: say("is not one of %s", "不在 %s 之中", list)})
+		p.errors = append(p.errors, fieldError{
+			parameter: u, code: "unknown-parameter",
+			detail: say("is not one of %s", "不在 %s 之中", list),
+		})
 	}
 	return p
 }
@@ -84,8 +86,10 @@ func (q *query) err() error {
 		return nil
 	}
 	first := q.errs[0]
-	return &problem{code: "validation-failed", errors: q.errs,
-		detail: text{first.parameter + " " + first.detail.en + ".", first.parameter + " " + first.detail.zh + "。"}}
+	return &problem{
+		code: "validation-failed", errors: q.errs,
+		detail: text{first.parameter + " " + first.detail.en + ".", first.parameter + " " + first.detail.zh + "。"},
+	}
 }
 
 func (q *query) has(name string) bool { return len(q.values[name]) > 0 }

@@ -108,8 +108,10 @@ func (s *series) snapshot() (at time.Time, out map[string]api.Series) {
 func (h *Handler) getStats(c *call) (reply, error) {
 	at, all := h.series.snapshot()
 	v := c.view()
-	out := api.Stats{Revision: v.At(), At: api.TimeOf(at), StepMillis: sampleEvery.Milliseconds(), Series: all,
-		StaleTopics: h.stale.count(c.snap), TopicTypes: make(map[string]int)}
+	out := api.Stats{
+		Revision: v.At(), At: api.TimeOf(at), StepMillis: sampleEvery.Milliseconds(), Series: all,
+		StaleTopics: h.stale.count(c.snap), TopicTypes: make(map[string]int),
+	}
 	for _, n := range c.snap.TopicNames() {
 		out.TopicTypes[v.TopicType(n)]++
 	}

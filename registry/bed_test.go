@@ -88,8 +88,10 @@ type broker struct {
 }
 
 func (x broker) info() MemberInfo {
-	return MemberInfo{Cluster: x.cluster, Addr: x.addr, Name: x.name, ID: x.id, Acting: x.acting,
-		Timeout: DefaultTimeout, Version: DataVersion{Counter: x.version}}
+	return MemberInfo{
+		Cluster: x.cluster, Addr: x.addr, Name: x.name, ID: x.id, Acting: x.acting,
+		Timeout: DefaultTimeout, Version: DataVersion{Counter: x.version},
+	}
 }
 
 // try registers x over the connection of that name.

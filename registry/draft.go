@@ -31,8 +31,10 @@ type eviction struct {
 // begin starts a transaction. Registry.mu is held and stays held until commit or drop.
 func (r *Registry) begin(cause Cause) *draft {
 	next := *r.Snapshot()
-	return &draft{reg: r, next: &next, own: new(owner), change: &Change{Cause: cause},
-		steps: make(map[step]*layout), millis: r.now().UnixMilli()}
+	return &draft{
+		reg: r, next: &next, own: new(owner), change: &Change{Cause: cause},
+		steps: make(map[step]*layout), millis: r.now().UnixMilli(),
+	}
 }
 
 // revision is the one that the draft will have if it changes anything.

@@ -30,13 +30,16 @@ func (f *fate) gone(addr string) {
 }
 
 func registers(addr, conn string) deed {
-	return deed{addr + " registers over " + conn,
+	return deed{
+		addr + " registers over " + conn,
 		func(b *bed) { b.must(broker{cluster: "c1", name: "a", addr: addr, version: 1, topics: "T U"}, conn) },
-		func(f *fate) { f.place, f.conn[addr] = addr, conn }}
+		func(f *fate) { f.place, f.conn[addr] = addr, conn },
+	}
 }
 
 func closes(conn string) deed {
-	return deed{conn + " closes",
+	return deed{
+		conn + " closes",
 		func(b *bed) { b.Release(b.conn(conn), Cause{Action: "close"}) },
 		func(f *fate) {
 			for addr, c := range f.conn {
@@ -44,33 +47,40 @@ func closes(conn string) deed {
 					f.gone(addr)
 				}
 			}
-		}}
+		},
+	}
 }
 
 func beats(addr, conn string) deed {
-	return deed{addr + " is heard of over " + conn,
+	return deed{
+		addr + " is heard of over " + conn,
 		func(b *bed) { b.Heartbeat("c1", addr, "a", b.conn(conn)) },
 		func(f *fate) {
 			if f.conn[addr] != "-" {
 				f.conn[addr] = conn
 			}
-		}}
+		},
+	}
 }
 
 func leaves(addr string) deed {
-	return deed{addr + " unregisters",
+	return deed{
+		addr + " unregisters",
 		func(b *bed) { b.Unregister("c1", "a", addr, 0, Cause{Action: "unregister"}) },
-		func(f *fate) { f.gone(addr) }}
+		func(f *fate) { f.gone(addr) },
+	}
 }
 
 // fallsSilent lets everybody expire: nobody is heard of for longer than the timeout.
-var fallsSilent = deed{"all fall silent",
+var fallsSilent = deed{
+	"all fall silent",
 	func(b *bed) { b.pass(DefaultTimeout + sweepEvery) },
 	func(f *fate) {
 		for addr := range f.conn {
 			f.gone(addr)
 		}
-	}}
+	},
+}
 
 // permute calls f with every order of the deeds.
 func permute(deeds []deed, f func([]deed)) {
@@ -96,12 +106,18 @@ func TestEveryOrderOfCleanUps(t *testing.T) {
 		name  string
 		deeds []deed
 	}{
-		{"one broker over three connections", []deed{registers("@A", "k1"), registers("@A", "k2"), beats("@A", "k3"),
-			closes("k1"), closes("k2"), leaves("@A"), fallsSilent}},
-		{"a broker and its successor", []deed{registers("@A", "k1"), registers("@B", "k2"), closes("k1"), closes("k2"),
-			leaves("@A"), beats("@A", "k3"), closes("k3")}},
-		{"a successor on the same connection", []deed{registers("@A", "k1"), registers("@B", "k1"), closes("k1"), leaves("@A"),
-			beats("@B", "k2"), fallsSilent, registers("@A", "k2")}},
+		{"one broker over three connections", []deed{
+			registers("@A", "k1"), registers("@A", "k2"), beats("@A", "k3"),
+			closes("k1"), closes("k2"), leaves("@A"), fallsSilent,
+		}},
+		{"a broker and its successor", []deed{
+			registers("@A", "k1"), registers("@B", "k2"), closes("k1"), closes("k2"),
+			leaves("@A"), beats("@A", "k3"), closes("k3"),
+		}},
+		{"a successor on the same connection", []deed{
+			registers("@A", "k1"), registers("@B", "k1"), closes("k1"), leaves("@A"),
+			beats("@B", "k2"), fallsSilent, registers("@A", "k2"),
+		}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			orders := 0
@@ -215,8 +231,10 @@ func TestManyLeaveTogether(t *testing.T) {
 		list[i] = fmt.Sprintf("T%d", i)
 	}
 	for i := range brokers {
-		b.must(broker{cluster: "c1", name: fmt.Sprintf("b%02d", i), addr: fmt.Sprintf("@%d", i), version: 1,
-			topics: strings.Join(list, " ") + fmt.Sprintf(" own%d", i)}, fmt.Sprintf("k%d", i))
+		b.must(broker{
+			cluster: "c1", name: fmt.Sprintf("b%02d", i), addr: fmt.Sprintf("@%d", i), version: 1,
+			topics: strings.Join(list, " ") + fmt.Sprintf(" own%d", i),
+		}, fmt.Sprintf("k%d", i))
 	}
 	before := b.Snapshot()
 	for i := 0; i < brokers; i += 2 {

@@ -9,8 +9,10 @@ func TestKVConditions(t *testing.T) {
 		key  string
 		when KVCondition
 	}{
-		{"old", KVCondition{Absent: true}}, {"new", KVCondition{Present: true}},
-		{"old", KVCondition{Revision: &other}}, {"new", KVCondition{Revision: &zero}},
+		{"old", KVCondition{Absent: true}},
+		{"new", KVCondition{Present: true}},
+		{"old", KVCondition{Revision: &other}},
+		{"new", KVCondition{Revision: &zero}},
 	}
 	for _, x := range refused {
 		_, _, err := r.PutKV("n", x.key, "2", x.when, Cause{})

@@ -52,8 +52,10 @@ type modelPart struct {
 }
 
 func newModel() *model {
-	return &model{rules: DefaultRules(), lives: map[liveID]*modelLive{}, groups: map[string]*modelGroup{},
-		topics: map[string]map[string]modelPart{}, mappings: map[string]map[string]*Mapping{}, wiped: map[string]bool{}, kv: KV{}}
+	return &model{
+		rules: DefaultRules(), lives: map[liveID]*modelLive{}, groups: map[string]*modelGroup{},
+		topics: map[string]map[string]modelPart{}, mappings: map[string]map[string]*Mapping{}, wiped: map[string]bool{}, kv: KV{},
+	}
 }
 
 func (g *modelGroup) idOf(addr string) (int64, bool) {

@@ -19,8 +19,10 @@ func (c Claim) check(l *Live, heldByRemoting string) *Error {
 	case l == nil:
 		return &Error{Kind: NotFound, Code: "member-not-found", Message: "no such member is registered"}
 	case l.Source == FromRemoting && !c.Force:
-		return &Error{Kind: Conflict, Code: heldByRemoting,
-			Message: "the place is held by the broker at " + l.Addr + ", which registered over remoting"}
+		return &Error{
+			Kind: Conflict, Code: heldByRemoting,
+			Message: "the place is held by the broker at " + l.Addr + ", which registered over remoting",
+		}
 	case l.Source == FromREST && l.Owner != c.Owner && !c.Any:
 		return &Error{Kind: Conflict, Code: "member-held-by-other", Message: "the place is held by another principal"}
 	}
@@ -96,8 +98,10 @@ func (r *Registry) Try(reg Registration) (Registered, error) {
 	if p.refusal != nil {
 		return Registered{}, p.refusal
 	}
-	res := Registered{Created: p.own == nil, Revision: s.Revision, RemovedTopics: len(p.gone),
-		TopicsIgnored: reg.Topics != nil && reg.Topics.Len() > 0 && !p.counts}
+	res := Registered{
+		Created: p.own == nil, Revision: s.Revision, RemovedTopics: len(p.gone),
+		TopicsIgnored: reg.Topics != nil && reg.Topics.Len() > 0 && !p.counts,
+	}
 	for _, l := range p.set {
 		if p.was.table == nil || p.was.table.topics.get(l.Name) == nil {
 			res.NewTopics++
@@ -109,8 +113,10 @@ func (r *Registry) Try(reg Registration) (Registered, error) {
 		res.SameTopics = p.total - len(p.set)
 	}
 	res.Changed = p.own == nil || p.own.MemberInfo != reg.MemberInfo || p.group != p.was.group || len(p.set)+len(p.gone) > 0
-	res.Live = &Live{MemberInfo: reg.MemberInfo, Registered: now, Revision: s.Revision, k: p.key, h: hashString(p.key),
-		lease: &lease{start: r.started}}
+	res.Live = &Live{
+		MemberInfo: reg.MemberInfo, Registered: now, Revision: s.Revision, k: p.key, h: hashString(p.key),
+		lease: &lease{start: r.started},
+	}
 	res.Live.lease.seen.Store(int64(now.Sub(r.started)))
 	s.answer(&res)
 	return res, nil

@@ -75,8 +75,10 @@ func TestTryTellsWhatRegisterWouldDo(t *testing.T) {
 	st := before.NewStatement("c", "h:1")
 	st.Add("B", TopicConfig{QueueSpec: QueueSpec{2, 2, 6, 0}})
 	st.Add("C", TopicConfig{QueueSpec: QueueSpec{1, 1, 6, 0}})
-	reg := Registration{MemberInfo: MemberInfo{Cluster: "c", Name: "bridge", Addr: "h:1", Timeout: time.Minute, Source: FromREST, Owner: "me"},
-		KeepVersion: true, Replace: true, Topics: st}
+	reg := Registration{
+		MemberInfo:  MemberInfo{Cluster: "c", Name: "bridge", Addr: "h:1", Timeout: time.Minute, Source: FromREST, Owner: "me"},
+		KeepVersion: true, Replace: true, Topics: st,
+	}
 	tried, err := r.Try(reg)
 	if err != nil {
 		t.Fatal(err)

@@ -37,8 +37,10 @@ type plainLive struct {
 }
 
 func (m *model) plain() plain {
-	p := plain{Rules: m.rules, Groups: map[string]plainGroup{}, Lives: map[liveID]plainLive{}, Topics: m.topics,
-		Mappings: map[string]map[string]Mapping{}, Wiped: slices.Sorted(maps.Keys(m.wiped)), KV: m.kv}
+	p := plain{
+		Rules: m.rules, Groups: map[string]plainGroup{}, Lives: map[liveID]plainLive{}, Topics: m.topics,
+		Mappings: map[string]map[string]Mapping{}, Wiped: slices.Sorted(maps.Keys(m.wiped)), KV: m.kv,
+	}
 	for name, g := range m.groups {
 		x := plainGroup{Cluster: g.cluster, Zone: g.zone, HasZone: g.hasZone, Acting: g.acting, Members: map[int64]plainMember{}}
 		for id, y := range g.members {
@@ -59,8 +61,10 @@ func (m *model) plain() plain {
 }
 
 func plainOf(s *Snapshot) plain {
-	p := plain{Rules: s.Rules(), Groups: map[string]plainGroup{}, Lives: map[liveID]plainLive{}, KV: s.AllKV(),
-		Topics: map[string]map[string]modelPart{}, Mappings: map[string]map[string]Mapping{}}
+	p := plain{
+		Rules: s.Rules(), Groups: map[string]plainGroup{}, Lives: map[liveID]plainLive{}, KV: s.AllKV(),
+		Topics: map[string]map[string]modelPart{}, Mappings: map[string]map[string]Mapping{},
+	}
 	for _, g := range s.Groups() {
 		x := plainGroup{Cluster: g.Cluster, Zone: g.Zone, HasZone: g.HasZone, Acting: g.Acting, Members: map[int64]plainMember{}}
 		for _, m := range g.Members {
@@ -118,8 +122,10 @@ type memberID struct {
 type partID struct{ topic, broker string }
 
 func newTold() *told {
-	return &told{Members: map[memberID]MemberInfo{}, Parts: map[partID]QueueSpec{}, Clusters: map[string]bool{},
-		Wiped: map[string]bool{}, KV: map[string]string{}}
+	return &told{
+		Members: map[memberID]MemberInfo{}, Parts: map[partID]QueueSpec{}, Clusters: map[string]bool{},
+		Wiped: map[string]bool{}, KV: map[string]string{},
+	}
 }
 
 // toldOf is what somebody should know of a snapshot.

@@ -168,13 +168,17 @@ func (s *Snapshot) refuse(reg *Registration, p *plan) *Error {
 	// Over remoting a REST member always gives way.
 	if r := p.rival; r != nil && r.Cluster == reg.Cluster && r.Version.State > reg.Version.State &&
 		(r.Source == FromRemoting || reg.Source == FromREST) {
-		return &Error{Kind: Conflict, Code: "stale-state-version",
-			Message: "the place is held by " + r.Addr + " with a higher state version"}
+		return &Error{
+			Kind: Conflict, Code: "stale-state-version",
+			Message: "the place is held by " + r.Addr + " with a higher state version",
+		}
 	}
 	if reg.Source == FromRemoting && reg.Topics != nil && reg.Topics.single() {
 		if g := p.was.group; g == nil || g.Addr(reg.ID) == "" {
-			return &Error{Kind: Conflict, Code: "single-topic",
-				Message: "a broker that is not registered yet may not begin with a single topic"}
+			return &Error{
+				Kind: Conflict, Code: "single-topic",
+				Message: "a broker that is not registered yet may not begin with a single topic",
+			}
 		}
 	}
 	return nil
@@ -183,13 +187,17 @@ func (s *Snapshot) refuse(reg *Registration, p *plan) *Error {
 // refuseREST applies the rules of ownership between REST members and others.
 func (s *Snapshot) refuseREST(reg *Registration, p *plan) *Error {
 	if p.elsewhere != nil {
-		return &Error{Kind: Conflict, Code: "address-in-use", Field: "brokerAddr",
-			Message: "the address belongs to broker " + p.elsewhere.Name}
+		return &Error{
+			Kind: Conflict, Code: "address-in-use", Field: "brokerAddr",
+			Message: "the address belongs to broker " + p.elsewhere.Name,
+		}
 	}
 	if g := p.was.group; g != nil && g.Cluster != reg.Cluster &&
 		slices.ContainsFunc(g.Members, func(m Member) bool { return m.Addr != reg.Addr || m.ID != reg.ID }) {
-		return &Error{Kind: Conflict, Code: "broker-in-other-cluster", Field: "clusterName",
-			Message: "the broker name belongs to cluster " + g.Cluster}
+		return &Error{
+			Kind: Conflict, Code: "broker-in-other-cluster", Field: "clusterName",
+			Message: "the broker name belongs to cluster " + g.Cluster,
+		}
 	}
 	if reg.Takeover {
 		return nil
@@ -198,8 +206,10 @@ func (s *Snapshot) refuseREST(reg *Registration, p *plan) *Error {
 		switch {
 		case holder == nil:
 		case holder.Source == FromRemoting:
-			return &Error{Kind: Conflict, Code: "member-held-by-remoting",
-				Message: "the place is held by the broker at " + holder.Addr + ", which registered over remoting"}
+			return &Error{
+				Kind: Conflict, Code: "member-held-by-remoting",
+				Message: "the place is held by the broker at " + holder.Addr + ", which registered over remoting",
+			}
 		case holder.Owner != reg.Owner:
 			return &Error{Kind: Conflict, Code: "member-held-by-other", Message: "the place is held by another principal"}
 		}

@@ -152,8 +152,10 @@ func (p *pair) keyValue(t *rapid.T) {
 
 func (p *pair) setRules(t *rapid.T) {
 	r := p.m.rules
-	rules := []*bool{&r.SupportActingMaster, &r.OrderMessageEnable, &r.DeleteTopicWithBrokerRegistration,
-		&r.NotifyMinBrokerIDChanged, &r.EnableTopicList, &r.ReturnOrderTopicConfigToBroker}
+	rules := []*bool{
+		&r.SupportActingMaster, &r.OrderMessageEnable, &r.DeleteTopicWithBrokerRegistration,
+		&r.NotifyMinBrokerIDChanged, &r.EnableTopicList, &r.ReturnOrderTopicConfigToBroker,
+	}
 	*rules[rapid.IntRange(0, len(rules)-1).Draw(t, "rule")] = anyBool.Draw(t, "on")
 	p.m.rules = r
 	before := p.Snapshot()

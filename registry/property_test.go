@@ -166,9 +166,11 @@ func anyTopics(t *rapid.T) (out []namedConfig) {
 
 func anyRegistration(t *rapid.T) modelReg {
 	reg := modelReg{conn: anyConn.Draw(t, "conn"), given: rapid.IntRange(0, 9).Draw(t, "given") > 0}
-	reg.info = MemberInfo{Cluster: anyCluster.Draw(t, "cluster"), Addr: anyAddr.Draw(t, "addr"), Name: anyName.Draw(t, "name"),
+	reg.info = MemberInfo{
+		Cluster: anyCluster.Draw(t, "cluster"), Addr: anyAddr.Draw(t, "addr"), Name: anyName.Draw(t, "name"),
 		ID: anyID.Draw(t, "id"), Timeout: anyTimeout.Draw(t, "timeout"), Acting: anyActing.Draw(t, "acting"),
-		Version: DataVersion{State: rapid.Int64Range(0, 1).Draw(t, "state"), Counter: rapid.Int64Range(1, 2).Draw(t, "counter")}}
+		Version: DataVersion{State: rapid.Int64Range(0, 1).Draw(t, "state"), Counter: rapid.Int64Range(1, 2).Draw(t, "counter")},
+	}
 	if reg.given {
 		reg.topics = anyTopics(t)
 	}
@@ -184,8 +186,10 @@ func anyRegistration(t *rapid.T) modelReg {
 		reg.filters = rapid.SampledFrom([][]string{nil, {"f1"}, {"f1", "f2"}}).Draw(t, "filters")
 	case 3:
 		if len(reg.topics) > 0 {
-			m := &Mapping{Topic: anyTopic.Draw(t, "static"), Broker: reg.info.Name, TotalQueues: 4,
-				Epoch: rapid.Int64Range(1, 2).Draw(t, "epoch"), CurrIDs: []QueueID{{0, 0}}}
+			m := &Mapping{
+				Topic: anyTopic.Draw(t, "static"), Broker: reg.info.Name, TotalQueues: 4,
+				Epoch: rapid.Int64Range(1, 2).Draw(t, "epoch"), CurrIDs: []QueueID{{0, 0}},
+			}
 			if rapid.IntRange(0, 4).Draw(t, "other's") == 0 {
 				m.Broker = anyName.Draw(t, "bname")
 			}
@@ -238,8 +242,10 @@ func (p *pair) amend(t *rapid.T) {
 
 func (p *pair) do(t *rapid.T, reg modelReg) {
 	s := p.Snapshot()
-	r := Registration{MemberInfo: reg.info, Replace: reg.replace, Mappings: reg.mappings, Filters: reg.filters,
-		HasFilters: reg.hasFilters, Takeover: reg.takeover}
+	r := Registration{
+		MemberInfo: reg.info, Replace: reg.replace, Mappings: reg.mappings, Filters: reg.filters,
+		HasFilters: reg.hasFilters, Takeover: reg.takeover,
+	}
 	if reg.given {
 		r.Topics = s.NewStatement(reg.info.Cluster, reg.info.Addr)
 		for _, x := range reg.topics {
@@ -263,9 +269,11 @@ func (p *pair) do(t *rapid.T, reg modelReg) {
 		t.Fatal("a repeat that was recognised made a new snapshot")
 	}
 	want := p.m.register(reg)
-	got := modelAnswer{created: res.Created, ignored: res.TopicsIgnored, added: res.NewTopics, changed: res.ChangedTopics,
+	got := modelAnswer{
+		created: res.Created, ignored: res.TopicsIgnored, added: res.NewTopics, changed: res.ChangedTopics,
 		gone: res.RemovedTopics, same: res.SameTopics, master: res.MasterAddr, masterHA: res.MasterHAAddr,
-		hasOrder: res.HasOrder, order: res.Order[OrderNamespace], notices: p.notices()}
+		hasOrder: res.HasOrder, order: res.Order[OrderNamespace], notices: p.notices(),
+	}
 	if err != nil {
 		got.refused = err.(*Error).Code
 	}

@@ -216,8 +216,10 @@ func (d *draft) register(reg *Registration, p *plan, h Holder) Registered {
 
 // renew stores the member's new registration and reports what changed about the member.
 func (d *draft) renew(reg *Registration, p *plan, h Holder, now time.Time) *Live {
-	l := &Live{MemberInfo: reg.MemberInfo, Registered: now, Revision: d.revision(), listing: p.listing, print: reg.Print,
-		k: p.key, h: hashString(p.key), counted: p.counts, whole: p.whole, total: p.total, clean: p.clean}
+	l := &Live{
+		MemberInfo: reg.MemberInfo, Registered: now, Revision: d.revision(), listing: p.listing, print: reg.Print,
+		k: p.key, h: hashString(p.key), counted: p.counts, whole: p.whole, total: p.total, clean: p.clean,
+	}
 	if old := p.live; old != nil {
 		l.lease, l.Registered = old.lease, old.Registered
 		if old.MemberInfo == l.MemberInfo {

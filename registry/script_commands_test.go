@@ -24,8 +24,10 @@ func (s *script) register(a []string) error {
 	if err != nil {
 		return err
 	}
-	reg := Registration{MemberInfo: MemberInfo{Name: a[0], ID: id, Addr: a[2], Cluster: a[3], Version: *v,
-		HAAddr: opts["ha"], HasHA: opts["ha"] != "", Timeout: DefaultTimeout}, Takeover: opts["take"] == "over"}
+	reg := Registration{MemberInfo: MemberInfo{
+		Name: a[0], ID: id, Addr: a[2], Cluster: a[3], Version: *v,
+		HAAddr: opts["ha"], HasHA: opts["ha"] != "", Timeout: DefaultTimeout,
+	}, Takeover: opts["take"] == "over"}
 	cause := byRegistration(a[2])
 	if d := opts["timeout"]; d != "" {
 		if reg.Timeout, err = time.ParseDuration(d); err != nil {

@@ -10,7 +10,7 @@ import (
 func TestStaleTopics(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	r := New(Options{Now: func() time.Time { return now }})
-	register := func(id int64, counter int64, perms map[string]int32) {
+	register := func(id, counter int64, perms map[string]int32) {
 		t.Helper()
 		addr := fmt.Sprint("h:", id)
 		reg := Registration{MemberInfo: MemberInfo{Cluster: "c", Name: "b", ID: id, Addr: addr, Timeout: time.Hour, Version: DataVersion{Counter: counter}}}

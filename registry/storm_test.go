@@ -73,8 +73,10 @@ func stormStep(b *bed, r *rand.Rand, h Holder) {
 			st.Add(fmt.Sprint("T", r.IntN(12)), TopicConfig{QueueSpec: QueueSpec{int32(r.IntN(2) + 4), 4, 6, 0}})
 		}
 		// A refusal is as good as any other answer here too.
-		_, _ = b.Register(Registration{MemberInfo: MemberInfo{Cluster: "c1", Addr: addr, Name: name, ID: id, Timeout: 20 * time.Second,
-			Acting: Acting(r.IntN(3)), Version: DataVersion{Counter: int64(r.IntN(2))}}, Topics: st}, h, byRegistration(addr))
+		_, _ = b.Register(Registration{MemberInfo: MemberInfo{
+			Cluster: "c1", Addr: addr, Name: name, ID: id, Timeout: 20 * time.Second,
+			Acting: Acting(r.IntN(3)), Version: DataVersion{Counter: int64(r.IntN(2))},
+		}, Topics: st}, h, byRegistration(addr))
 	}
 }
 
@@ -208,8 +210,10 @@ func TestManyRegisterAtOnce(t *testing.T) {
 	for i := range brokers {
 		wg.Go(func() {
 			for v := range int64(rounds) {
-				x := broker{cluster: "c1", name: fmt.Sprint("b", i), addr: fmt.Sprint("@", i), version: v,
-					topics: fmt.Sprintf("shared:%d/1/6 own%d:%d/1/6 all", v+1, i, v+1)}
+				x := broker{
+					cluster: "c1", name: fmt.Sprint("b", i), addr: fmt.Sprint("@", i), version: v,
+					topics: fmt.Sprintf("shared:%d/1/6 own%d:%d/1/6 all", v+1, i, v+1),
+				}
 				if _, err := b.try(x, ""); err != nil {
 					t.Errorf("%s: %v", x.name, err)
 				}

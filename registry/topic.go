@@ -15,8 +15,10 @@ func (r *Registry) DeclareTopic(topic string, queues []QueueData, cause Cause) (
 	for _, q := range queues {
 		if d.next.groups.get(q.Broker) == nil {
 			d.drop()
-			return false, &Error{Kind: NotFound, Code: "broker-not-found", Field: "brokerName",
-				Message: "broker " + q.Broker + " is not registered"}
+			return false, &Error{
+				Kind: NotFound, Code: "broker-not-found", Field: "brokerName",
+				Message: "broker " + q.Broker + " is not registered",
+			}
 		}
 	}
 	for _, q := range queues {

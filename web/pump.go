@@ -173,7 +173,8 @@ func (f *Feed) bookmark(all bool) {
 			continue
 		}
 		e := entry{loss: true, frame: mustJSON(api.FeedMessage{
-			Op: opBookmark, ID: ch.id, Revision: v.At(), Time: api.TimeOf(v.Now), Heard: heard})}
+			Op: opBookmark, ID: ch.id, Revision: v.At(), Time: api.TimeOf(v.Now), Heard: heard,
+		})}
 		for s := range ch.subs {
 			f.push(s, e)
 		}

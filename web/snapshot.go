@@ -78,7 +78,8 @@ func (w *snapshotWriter) brokers(f *convert.Filter) bool {
 		}
 		if p := w.v.Wiped(g.Name); p != nil && wipes {
 			w.part.WritePerms = append(w.part.WritePerms, api.FeedWritePerm{
-				BrokerName: g.Name, Since: api.TimeOf(p.At), Actor: p.Cause.Actor, TopicCount: p.Topics})
+				BrokerName: g.Name, Since: api.TimeOf(p.At), Actor: p.Cause.Actor, TopicCount: p.Topics,
+			})
 			w.size += 300
 		}
 		if w.size >= maxFrame && !w.flush(false) {
@@ -99,7 +100,8 @@ func (w *snapshotWriter) topics(f *convert.Filter) bool {
 			continue
 		}
 		w.part.Topics = append(w.part.Topics, api.FeedTopic{
-			Topic: name, Layout: w.layout(t.Queues()), UpdatedAt: api.TimeOf(time.UnixMilli(t.ChangedMillis)), FeedTopicFacts: factsOf(w.v, t)})
+			Topic: name, Layout: w.layout(t.Queues()), UpdatedAt: api.TimeOf(time.UnixMilli(t.ChangedMillis)), FeedTopicFacts: factsOf(w.v, t),
+		})
 		w.size += 90 + len(strconv.Quote(name))
 		if w.size >= maxFrame && !w.flush(false) {
 			return false

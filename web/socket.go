@@ -89,8 +89,10 @@ func (f *Feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.o.Log.Debug("websocket refused", "peer", r.RemoteAddr, "err", err)
 		return
 	}
-	s := &socket{feed: f, conn: conn, r: r, addr: f.o.ClientAddr(r), role: role, queue: newQueue(),
-		subs: make(map[string]*subscription), ended: make(chan struct{})}
+	s := &socket{
+		feed: f, conn: conn, r: r, addr: f.o.ClientAddr(r), role: role, queue: newQueue(),
+		subs: make(map[string]*subscription), ended: make(chan struct{}),
+	}
 	if conn.Subprotocol() != api.FeedProtocol {
 		_ = conn.Close(noProtocol.code, noProtocol.text) // nothing is left to do for a peer that is gone
 		return
@@ -109,8 +111,10 @@ func (s *socket) serve() {
 	snap := s.feed.o.Registry.Snapshot()
 	s.queue.push(entry{frame: mustJSON(api.FeedMessage{
 		Op: opHello, Revision: s.feed.view(snap).At(), Time: api.TimeOf(time.Now()),
-		FeedHello: &api.FeedHello{Epoch: snap.Epoch, Version: s.feed.o.Version, Assets: s.feed.o.Assets, Role: s.role,
-			HeartbeatMillis: heartbeat.Milliseconds()},
+		FeedHello: &api.FeedHello{
+			Epoch: snap.Epoch, Version: s.feed.o.Version, Assets: s.feed.o.Assets, Role: s.role,
+			HeartbeatMillis: heartbeat.Milliseconds(),
+		},
 	})}, resetLagged)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.r.Context()))
 	defer cancel()
@@ -270,7 +274,8 @@ func (s *socket) request(text []byte) {
 	default:
 		pointer := "/op"
 		s.refuse(r.ID, problemOf("validation-failed", http.StatusBadRequest, "There is no such op", []api.FieldError{
-			{Pointer: &pointer, Code: "invalid", Detail: "must be subscribe, unsubscribe or ping"}}))
+			{Pointer: &pointer, Code: "invalid", Detail: "must be subscribe, unsubscribe or ping"},
+		}))
 	}
 }
 

@@ -157,6 +157,7 @@ func TestRefusesToStart(t *testing.T) {
 		want  []string
 	}{
 		{name: "port in use", args: []string{"--bind-address=127.0.0.1", "--listen-port=" + port}, want: []string{"127.0.0.1:" + port + " is in use by another program", "set bindAddress or listenPort"}},
+		{name: "HTTP port in use", args: []string{"--listen-port=0", "--http-listen=127.0.0.1:" + port}, want: []string{"127.0.0.1:" + port + " is in use by another program", "set http.listen"}},
 		{name: "foreign address", args: []string{"--bind-address=192.0.2.1"}, want: []string{"192.0.2.1:9876 is no address of this machine"}},
 		{name: "unknown flag", args: []string{"--listenport=1"}, want: []string{"unknown flag --listenport", "--listen-port"}},
 		{name: "unknown flag, farther off", args: []string{"--msg-order-message-enable"}, want: []string{"did you mean --order-message-enable?"}},
@@ -164,20 +165,32 @@ func TestRefusesToStart(t *testing.T) {
 		{name: "unknown command", args: []string{"sevre"}, want: []string{"unexpected argument sevre"}},
 		{name: "bad value of a flag", args: []string{"--listen-port=abc"}, want: []string{"--listen-port: listenPort must be a whole number from 0 to 65535"}},
 		{name: "bad value of a variable", env: []string{"FINGERPOST_HTTP_LISTEN=8876"}, want: []string{"FINGERPOST_HTTP_LISTEN: http.listen must be an address"}},
-		{name: "unknown key", args: []string{"-c", "x.properties"}, files: map[string]string{"x.properties": "listenport=1\nbroker=2\n"},
-			want: []string{`x.properties line 1: unknown setting "listenport"; did you mean listenPort?`, `x.properties line 2: unknown setting "broker"`}},
+		{
+			name: "unknown key", args: []string{"-c", "x.properties"}, files: map[string]string{"x.properties": "listenport=1\nbroker=2\n"},
+			want: []string{`x.properties line 1: unknown setting "listenport"; did you mean listenPort?`, `x.properties line 2: unknown setting "broker"`},
+		},
 		{name: "no such file", args: []string{"-c", "none.properties"}, want: []string{"there is no file", "none.properties"}},
 		{name: "no such file by variable", env: []string{"FINGERPOST_CONFIG_FILE=/none.properties"}, want: []string{"FINGERPOST_CONFIG_FILE: there is no file /none.properties"}},
-		{name: "broken settings", args: []string{"-c", "x.properties"}, files: map[string]string{"x.properties": "productEnvName=\\u12\n"},
-			want: []string{"is broken (line 1 has a \\u", "has no backup"}},
-		{name: "both settings broken", args: []string{"-c", "x.properties"}, files: map[string]string{"x.properties": "a=\\u12\n", "x.properties.bak": "\x00\x00"},
-			want: []string{"neither", "line 1 has a \\u", "zero bytes"}},
-		{name: "broken table", args: []string{"--listen-port=0"}, files: map[string]string{"namesrv/kvConfig.json": `{"configTable":{"n":`},
-			want: []string{"kvConfig.json is broken (its JSON ends too early) and has no backup"}},
-		{name: "both tables broken", args: []string{"--listen-port=0"}, files: map[string]string{"namesrv/kvConfig.json": `{`, "namesrv/kvConfig.json.bak": `{}`},
-			want: []string{"neither", `it has no "configTable"`}},
-		{name: "no certificate", args: []string{"--listen-port=0", "--tls-server-cert-path=/none.pem", "--tls-server-key-path=/none.key"},
-			want: []string{"TLS on the remoting port", "/none.pem"}},
+		{
+			name: "broken settings", args: []string{"-c", "x.properties"}, files: map[string]string{"x.properties": "productEnvName=\\u12\n"},
+			want: []string{"is broken (line 1 has a \\u", "has no backup"},
+		},
+		{
+			name: "both settings broken", args: []string{"-c", "x.properties"}, files: map[string]string{"x.properties": "a=\\u12\n", "x.properties.bak": "\x00\x00"},
+			want: []string{"neither", "line 1 has a \\u", "zero bytes"},
+		},
+		{
+			name: "broken table", args: []string{"--listen-port=0"}, files: map[string]string{"namesrv/kvConfig.json": `{"configTable":{"n":`},
+			want: []string{"kvConfig.json is broken (its JSON ends too early) and has no backup"},
+		},
+		{
+			name: "both tables broken", args: []string{"--listen-port=0"}, files: map[string]string{"namesrv/kvConfig.json": `{`, "namesrv/kvConfig.json.bak": `{}`},
+			want: []string{"neither", `it has no "configTable"`},
+		},
+		{
+			name: "no certificate", args: []string{"--listen-port=0", "--tls-server-cert-path=/none.pem", "--tls-server-key-path=/none.key"},
+			want: []string{"TLS on the remoting port", "/none.pem"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -188,6 +188,8 @@ func (v *View) WritePermCause(w *registry.Wipe) *api.WritePermCause {
 	if w == nil {
 		return nil
 	}
-	return &api.WritePermCause{At: api.TimeOf(w.At), Face: w.Cause.Face, Actor: w.Cause.Actor,
-		TopicCount: w.Topics, Revision: v.Revision(w.Revision)}
+	return &api.WritePermCause{
+		At: api.TimeOf(w.At), Face: w.Cause.Face, Actor: w.Cause.Actor,
+		TopicCount: w.Topics, Revision: v.Revision(w.Revision),
+	}
 }

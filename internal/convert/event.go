@@ -85,8 +85,10 @@ func (v *View) serverParts(c *registry.Change, f *Filter, yield yieldPart) bool 
 	}
 	for _, x := range c.Config {
 		if f.kind(api.KindConfig) && len(f.Clusters) == 0 && !yield(api.KindConfig, func() api.Change {
-			return api.Change{Kind: api.KindConfig, Op: registry.OpChanged.String(), Key: &x.Key,
-				Before: value(x.Before), After: value(x.After)}
+			return api.Change{
+				Kind: api.KindConfig, Op: registry.OpChanged.String(), Key: &x.Key,
+				Before: value(x.Before), After: value(x.After),
+			}
 		}) {
 			return false
 		}
@@ -161,8 +163,10 @@ func memberCluster(x *registry.MemberChange) string {
 }
 
 func memberChange(x *registry.MemberChange) api.Change {
-	out := api.Change{Kind: api.KindMember, Op: x.Op.String(), Cluster: memberCluster(x), BrokerName: x.Broker, BrokerID: &x.ID,
-		Code: x.Code, Detail: x.Detail}
+	out := api.Change{
+		Kind: api.KindMember, Op: x.Op.String(), Cluster: memberCluster(x), BrokerName: x.Broker, BrokerID: &x.ID,
+		Code: x.Code, Detail: x.Detail,
+	}
 	out.Before, out.After = differ(memberFields(x.Before), memberFields(x.After))
 	return out
 }
@@ -266,7 +270,8 @@ func (v *View) presentBrokers(f *Filter, yield func(api.Change) bool) bool {
 		}
 		for _, m := range g.Members {
 			if f.kind(api.KindMember) && f.cluster(m.Cluster) && !yield(memberChange(&registry.MemberChange{
-				Op: registry.OpCreated, Broker: g.Name, ID: m.ID, After: &v.LiveOf(m).MemberInfo})) {
+				Op: registry.OpCreated, Broker: g.Name, ID: m.ID, After: &v.LiveOf(m).MemberInfo,
+			})) {
 				return false
 			}
 		}

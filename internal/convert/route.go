@@ -230,8 +230,10 @@ func Route(rt *registry.Route) api.TopicRoute {
 		out.FilterServerTable[m.Addr] = m.Filters
 	}
 	for _, q := range rt.Queues {
-		out.QueueDatas = append(out.QueueDatas, api.QueueData{BrokerName: q.Broker, Perm: q.Perm,
-			ReadQueueNums: q.ReadQueues, WriteQueueNums: q.WriteQueues, TopicSysFlag: q.SysFlag})
+		out.QueueDatas = append(out.QueueDatas, api.QueueData{
+			BrokerName: q.Broker, Perm: q.Perm,
+			ReadQueueNums: q.ReadQueues, WriteQueueNums: q.WriteQueues, TopicSysFlag: q.SysFlag,
+		})
 	}
 	if rt.HasOrder {
 		out.OrderTopicConf = &rt.OrderConf
@@ -246,8 +248,10 @@ func Route(rt *registry.Route) api.TopicRoute {
 }
 
 func mapping(m *registry.Mapping) api.QueueMapping {
-	out := api.QueueMapping{BName: m.Broker, CurrIDMap: make(map[string]int32, len(m.CurrIDs)), Dirty: m.Dirty,
-		Epoch: api.BigInt(m.Epoch), Topic: m.Said, TotalQueues: m.TotalQueues}
+	out := api.QueueMapping{
+		BName: m.Broker, CurrIDMap: make(map[string]int32, len(m.CurrIDs)), Dirty: m.Dirty,
+		Epoch: api.BigInt(m.Epoch), Topic: m.Said, TotalQueues: m.TotalQueues,
+	}
 	for _, id := range m.CurrIDs {
 		out.CurrIDMap[strconv.Itoa(int(id.Logical))] = id.Physical
 	}

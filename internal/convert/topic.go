@@ -136,8 +136,10 @@ func (v *View) TopicParts(t *registry.Topic) []api.TopicPart {
 
 // TopicPart returns one broker's part of a topic.
 func (v *View) TopicPart(topic string, q registry.QueueData) api.TopicPart {
-	out := api.TopicPart{BrokerName: q.Broker, ReadQueueNums: q.ReadQueues, WriteQueueNums: q.WriteQueues,
-		Perm: q.Perm, PermText: PermText(q.Perm), TopicSysFlag: q.SysFlag, RegisteredPerm: q.Perm}
+	out := api.TopicPart{
+		BrokerName: q.Broker, ReadQueueNums: q.ReadQueues, WriteQueueNums: q.WriteQueues,
+		Perm: q.Perm, PermText: PermText(q.Perm), TopicSysFlag: q.SysFlag, RegisteredPerm: q.Perm,
+	}
 	if g := v.Group(q.Broker); g != nil {
 		out.ClusterName = g.Cluster
 	}

@@ -114,9 +114,11 @@ func topics(servers primitive.NamesrvAddr) error {
 }
 
 func startProducer(servers primitive.NamesrvAddr, more ...producer.Option) (rocketmq.Producer, error) {
-	options := append([]producer.Option{producer.WithNameServer(servers), producer.WithGroupName("goclient_producer"),
+	options := append([]producer.Option{
+		producer.WithNameServer(servers), producer.WithGroupName("goclient_producer"),
 		producer.WithInstanceName(fmt.Sprintf("producer%d", os.Getpid())), producer.WithRetry(3),
-		producer.WithSendMsgTimeout(5 * time.Second)}, more...)
+		producer.WithSendMsgTimeout(5 * time.Second),
+	}, more...)
 	p, err := rocketmq.NewProducer(options...)
 	if err != nil {
 		return nil, err

@@ -28,8 +28,10 @@ func classes(code int, sorted bool, a, b *frame) string {
 
 func TestHeadersRoundTrip(t *testing.T) {
 	for _, enc := range []int{encJSON, encRMQ} {
-		h := header{code: 105, flag: 2, lang: "GO", version: 401, opaque: 77, remark: "a\n\"é", hasRemark: true, hasExt: true,
-			ext: map[string]string{"topic": "主题", "k": "v w"}}
+		h := header{
+			code: 105, flag: 2, lang: "GO", version: 401, opaque: 77, remark: "a\n\"é", hasRemark: true, hasExt: true,
+			ext: map[string]string{"topic": "主题", "k": "v w"},
+		}
 		f := parseFrame(encodeRequest(enc, &h, []byte("body"))[4:])
 		if f.err != nil {
 			t.Fatal(enc, f.err)

@@ -8,8 +8,10 @@ import (
 
 // badRequest takes a proper request and takes away, empties or garbles part of it.
 func (g *gen) badRequest() *Step {
-	all := []func(*gen) *Step{(*gen).register, (*gen).unregister, (*gen).heartbeat, (*gen).dataVersion, (*gen).route, (*gen).topicsOf,
-		(*gen).memberGroup, (*gen).perm, (*gen).delTopic, (*gen).regTopic, (*gen).kv, (*gen).lists}
+	all := []func(*gen) *Step{
+		(*gen).register, (*gen).unregister, (*gen).heartbeat, (*gen).dataVersion, (*gen).route, (*gen).topicsOf,
+		(*gen).memberGroup, (*gen).perm, (*gen).delTopic, (*gen).regTopic, (*gen).kv, (*gen).lists,
+	}
 	st := all[g.Intn(len(all))](g)
 	st.Enc = ""
 	if st.Reg != nil {
@@ -95,7 +97,7 @@ func i64(v int64) *int64 { return &v }
 
 const goodHead = `{"code":9996,"extFields":{},"flag":0,"language":"JAVA","opaque":@op@,"serializeTypeCurrentRPC":"JSON","version":513}`
 
-func rmqHex(code, lang, ver, flag int, remark string, ext string) string {
+func rmqHex(code, lang, ver, flag int, remark, ext string) string {
 	h := header{code: code, version: ver, flag: flag, lang: fmt.Sprintf("#%d", lang), remark: remark, opaque: 0x7A7A7A7A}
 	b := rmqHead(&h)
 	b = b[:len(b)-4] // the ext length is given by the caller, with the ext itself

@@ -31,8 +31,10 @@ func (g *gen) kv() *Step {
 	return g.req(rcKVList, "namespace", ns)
 }
 
-var safeToggles = []string{"enableAllTopicList", "enableTopicList", "orderMessageEnable", "returnOrderTopicConfigToBroker", "supportActingMaster",
-	"notifyMinBrokerIdChanged", "deleteTopicWithBrokerRegistration", "needWaitForService"}
+var safeToggles = []string{
+	"enableAllTopicList", "enableTopicList", "orderMessageEnable", "returnOrderTopicConfigToBroker", "supportActingMaster",
+	"notifyMinBrokerIdChanged", "deleteTopicWithBrokerRegistration", "needWaitForService",
+}
 
 func (g *gen) config(text string) *Step {
 	g.notify = g.notify || strings.Contains(text, "notify")

@@ -6,14 +6,16 @@ import (
 )
 
 var mutationList = []*mutation{
-	{name: "wrong-code", what: "an unknown topic is answered with code 1 instead of 17", profile: "smoke",
+	{
+		name: "wrong-code", what: "an unknown topic is answered with code 1 instead of 17", profile: "smoke",
 		resp: func(q *header, f *frame) int {
 			if f.hdr.code != 17 {
 				return rSame
 			}
 			f.hdr.code = 1
 			return rChanged
-		}},
+		},
+	},
 	{name: "wrong-remark", what: "remark without its second line", profile: "smoke", resp: answerTo(rcRoute, func(q *header, f *frame) int {
 		f.hdr.remark, _, _ = strings.Cut(f.hdr.remark, "\n")
 		return rChanged
@@ -153,7 +155,8 @@ var mutationList = []*mutation{
 		}
 		return rSame
 	}},
-	{name: "wipe-as-add", what: "wiping the write permission sets it", profile: "smoke", req: onCode(rcWipePerm, func(h *header, b []byte) ([]byte, bool) { h.code = rcAddPerm; return b, true }),
+	{
+		name: "wipe-as-add", what: "wiping the write permission sets it", profile: "smoke", req: onCode(rcWipePerm, func(h *header, b []byte) ([]byte, bool) { h.code = rcAddPerm; return b, true }),
 		resp: answerTo(rcAddPerm, func(q *header, f *frame) int {
 			if v, ok := f.hdr.ext["addTopicCount"]; ok && q.langCode == -1 {
 				delete(f.hdr.ext, "addTopicCount")
@@ -162,7 +165,8 @@ var mutationList = []*mutation{
 				return rChanged
 			}
 			return rSame
-		})},
+		}),
+	},
 	{name: "unregister-ignored", what: "unregistrations are answered but not done", profile: "smoke", req: onCode(rcUnregister, func(h *header, b []byte) ([]byte, bool) {
 		if strings.HasPrefix(h.ext["brokerName"], "nsdiff.") {
 			return b, false

@@ -89,7 +89,8 @@ func (s *side) reset(u *universe, addrs []string) error {
 				continue // the live entry goes under any name
 			}
 			hs = append(hs, &header{code: rcUnregister, version: v5_5_0, hasExt: true, ext: map[string]string{
-				"clusterName": k.cluster, "brokerAddr": k.addr, "brokerName": n, "brokerId": "0"}})
+				"clusterName": k.cluster, "brokerAddr": k.addr, "brokerName": n, "brokerId": "0",
+			}})
 		}
 	}
 	if _, err := l.callMany(hs, nil, 10*time.Second); err != nil {
@@ -141,8 +142,10 @@ func (s *side) reset(u *universe, addrs []string) error {
 				if code == rcRegister {
 					body = []byte(`{"filterServerList":[],"topicConfigSerializeWrapper":{"dataVersion":{"counter":1,"stateVersion":1000000000000,"timestamp":1600000000000},"topicConfigTable":{}}}`)
 				}
-				l.call(&header{code: code, version: v5_5_0, hasExt: true, ext: map[string]string{"clusterName": p.cluster, "brokerName": p.name,
-					"brokerAddr": addr, "haServerAddr": "reset", "brokerId": id}}, body, 5*time.Second)
+				l.call(&header{code: code, version: v5_5_0, hasExt: true, ext: map[string]string{
+					"clusterName": p.cluster, "brokerName": p.name,
+					"brokerAddr": addr, "haServerAddr": "reset", "brokerId": id,
+				}}, body, 5*time.Second)
 			}
 			for id, addr := range ids[p.name] {
 				req(rcUnregister, id, addr)

@@ -79,8 +79,10 @@ func keyOf(h *header) regKey { return regKey{h.ext["clusterName"], h.ext["broker
 
 // version is the data version that the oracle keeps for an address, nil if it keeps none.
 func (s *scene) version(k regKey) *node {
-	f, err := s.r.a.ask(rcDataVersion, v5_5_0, map[string]string{"clusterName": k.cluster, "brokerAddr": k.addr,
-		"brokerName": "?", "brokerId": "0"}, nil)
+	f, err := s.r.a.ask(rcDataVersion, v5_5_0, map[string]string{
+		"clusterName": k.cluster, "brokerAddr": k.addr,
+		"brokerName": "?", "brokerId": "0",
+	}, nil)
 	if err != nil || len(f.body) == 0 {
 		return nil
 	}
@@ -140,8 +142,10 @@ func (d *diff) about(codes ...int) bool {
 // question would count as the broker's heartbeat, and tie it to a connection that is not its own.
 func (r *runner) versions(keys []regKey, st *Step) (x, y []*frame) {
 	ext := func(k regKey) *header {
-		return &header{code: rcDataVersion, version: v5_5_0, hasExt: true, ext: map[string]string{"clusterName": k.cluster,
-			"brokerAddr": k.addr, "brokerName": "?", "brokerId": "0"}}
+		return &header{code: rcDataVersion, version: v5_5_0, hasExt: true, ext: map[string]string{
+			"clusterName": k.cluster,
+			"brokerAddr":  k.addr, "brokerName": "?", "brokerId": "0",
+		}}
 	}
 	byConn := map[string][]int{}
 	for i, k := range keys {

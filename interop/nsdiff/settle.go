@@ -14,8 +14,10 @@ import (
 const sentinel = "nsdiff.sentinel"
 
 func sentinelHead(code int, suffix string) *header {
-	return &header{code: code, version: v5_5_0, hasExt: true, ext: map[string]string{"clusterName": sentinel, "brokerName": sentinel + suffix,
-		"brokerAddr": sentinel + suffix + ":1", "haServerAddr": sentinel, "brokerId": "0"}}
+	return &header{code: code, version: v5_5_0, hasExt: true, ext: map[string]string{
+		"clusterName": sentinel, "brokerName": sentinel + suffix,
+		"brokerAddr": sentinel + suffix + ":1", "haServerAddr": sentinel, "brokerId": "0",
+	}}
 }
 
 var emptyBody = []byte(`{"filterServerList":[],"topicConfigSerializeWrapper":{"dataVersion":{"counter":1,"stateVersion":0,"timestamp":1600000000000},"topicConfigTable":{}}}`)
@@ -205,8 +207,12 @@ func (r *runner) digests(st *Step, done bool) (a, b string) {
 		sent = nil
 	}
 	va, vb := r.versions([]regKey{keyOf(h)}, sent)
-	hs := []*header{{code: rcCluster}, {code: rcAllTopics}, {code: rcGetConfig},
-		{code: rcKVList, ext: map[string]string{"namespace": h.ext["namespace"]}}}
+	hs := []*header{
+		{code: rcCluster},
+		{code: rcAllTopics},
+		{code: rcGetConfig},
+		{code: rcKVList, ext: map[string]string{"namespace": h.ext["namespace"]}},
+	}
 	for t := range r.uni.topics {
 		hs = append(hs, &header{code: rcRoute, ext: map[string]string{"topic": t}})
 	}

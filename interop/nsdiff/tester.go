@@ -41,8 +41,10 @@ var defaults = map[string]struct {
 }
 
 // Profile check is a bit of everything in about 40 seconds, short sequences so that each profile gets to several.
-var checkTimes = map[string]time.Duration{"smoke": 10 * time.Second, "conflict": 6 * time.Second, "actingmaster": 8 * time.Second,
-	"config": 3 * time.Second, "malformed": 9 * time.Second, "orderkv": 4 * time.Second}
+var checkTimes = map[string]time.Duration{
+	"smoke": 10 * time.Second, "conflict": 6 * time.Second, "actingmaster": 8 * time.Second,
+	"config": 3 * time.Second, "malformed": 9 * time.Second, "orderkv": 4 * time.Second,
+}
 
 var allProfiles = []string{"smoke", "full", "conflict", "actingmaster", "config", "malformed", "orderkv", "badinput"}
 

@@ -131,7 +131,8 @@ func (cl *Cluster) keepalive() {
 		for _, b := range cl.brokers {
 			b.mu.Lock()
 			f := proto.NewRequest(proto.JSON, proto.CodeHeartbeat, proto.VersionV550, []proto.KV{
-				{K: "clusterName", V: cl.DS.Cluster}, {K: "brokerAddr", V: cl.DS.BrokerAddr(b.i, b.id)}, {K: "brokerName", V: cl.DS.BrokerName(b.i)}}, nil)
+				{K: "clusterName", V: cl.DS.Cluster}, {K: "brokerAddr", V: cl.DS.BrokerAddr(b.i, b.id)}, {K: "brokerName", V: cl.DS.BrokerName(b.i)},
+			}, nil)
 			if _, _, err := roundtrip(b.c, f, b.nextOpaque(), 30*time.Second); err != nil {
 				cl.KeepErrs.Add(1)
 			}

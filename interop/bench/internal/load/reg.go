@@ -147,8 +147,10 @@ func (cl *Cluster) runRegister(s Spec, r *Result) error {
 }
 
 func (cl *Cluster) runChurn(s Spec, r *Result) error {
-	ds := proto.Dataset{Cluster: cl.DS.Cluster, Brokers: s.Conns, Topics: s.ChurnTopics, Queues: cl.DS.Queues,
-		Prefix: "BenchTopic_churn_temp_", NamePrefix: "churn-broker-", Net: 40}
+	ds := proto.Dataset{
+		Cluster: cl.DS.Cluster, Brokers: s.Conns, Topics: s.ChurnTopics, Queues: cl.DS.Queues,
+		Prefix: "BenchTopic_churn_temp_", NamePrefix: "churn-broker-", Net: 40,
+	}
 	body := ds.JSONBody()
 	start := time.Now()
 	t0, t1 := start.Add(s.Warmup), start.Add(s.Warmup+s.Duration)

@@ -67,8 +67,10 @@ func (r *Result) latencies(h *Hist) {
 
 // Run measures one spec.
 func (cl *Cluster) Run(s Spec) (*Result, error) {
-	r := &Result{Server: cl.Name, Scenario: s.Scenario, Serialize: s.Ser.String(), Version: s.Version, Brokers: cl.DS.Brokers, Topics: cl.DS.Topics, Queues: cl.DS.Queues,
-		Conns: s.Conns, Inflight: s.Inflight, Threads: s.Threads, Rate: s.Rate}
+	r := &Result{
+		Server: cl.Name, Scenario: s.Scenario, Serialize: s.Ser.String(), Version: s.Version, Brokers: cl.DS.Brokers, Topics: cl.DS.Topics, Queues: cl.DS.Queues,
+		Conns: s.Conns, Inflight: s.Inflight, Threads: s.Threads, Rate: s.Rate,
+	}
 	var err error
 	switch s.Scenario {
 	case "route", "route-standard-json", "miss", "heartbeat", "mixed":
