@@ -229,3 +229,40 @@ func TestReadmeOpensWithTheTwoCommands(t *testing.T) {
 		}
 	}
 }
+
+// TestReadmeNamesEveryDependency holds the table of modules against go.mod.
+func TestReadmeNamesEveryDependency(t *testing.T) {
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"README.md", "README.zh-CN.md"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := func(module string) bool {
+			module = majorVersion.ReplaceAllString(module, "")
+			short, ours := strings.CutPrefix(module, "golang.org/")
+			return strings.Contains(string(text), module) || ours && strings.Contains(string(text), "`"+short+"`")
+		}
+		direct := 0
+		for _, m := range requirement.FindAllStringSubmatch(string(mod), -1) {
+			if m[2] != "" {
+				continue
+			}
+			direct++
+			if !named(m[1]) {
+				t.Errorf("%s does not say what %s is for", name, m[1])
+			}
+		}
+		if direct == 0 {
+			t.Errorf("go.mod requires nothing directly; run go mod tidy")
+		}
+	}
+}
+
+var (
+	requirement  = regexp.MustCompile(`(?m)^\t(?:require )?(\S+) v\S+( // indirect)?$`)
+	majorVersion = regexp.MustCompile(`/v[0-9]+$`)
+)
