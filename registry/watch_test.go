@@ -10,7 +10,7 @@ import (
 // change makes the registry go on by n revisions.
 func (b *bed) change(n int) {
 	for i := range n {
-		if _, _, err := b.PutKV("N", "k", fmt.Sprint(b.Snapshot().Revision, i), KVCondition{}, Cause{Action: "kv"}); err != nil {
+		if _, _, err := b.PutKV("N", "step", fmt.Sprint(b.Snapshot().Revision, i), KVCondition{}, Cause{Action: "kv"}); err != nil {
 			b.Fatal(err)
 		}
 	}
