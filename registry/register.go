@@ -139,7 +139,7 @@ func (s *Snapshot) settled(l *Live) bool {
 func (s *Snapshot) answer(res *Registered) {
 	l := res.Live
 	if s.rules.ReturnOrderTopicConfigToBroker {
-		if m, err := s.KVNamespace(OrderNamespace); err == nil {
+		if m, ok := s.kv.spaces[OrderNamespace]; ok {
 			res.HasOrder = true
 			res.Order = KV{OrderNamespace: make(map[string]string, len(m))}
 			for k, e := range m {
