@@ -22,7 +22,7 @@ func (s *Setting) Env() string {
 // URL, clientCAFile is client, CA and File.
 func words(key string) []string {
 	var ws []string
-	for _, part := range strings.Split(key, ".") {
+	for part := range strings.SplitSeq(key, ".") {
 		runes := []rune(part)
 		start := 0
 		for i := 1; i < len(runes); i++ {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -154,9 +155,7 @@ func TestEditsChangeOneKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := map[string]string{}
-		for k, v := range before {
-			want[k] = v
-		}
+		maps.Copy(want, before)
 		want[key] = value
 		if d := cmp.Diff(want, parsed(t, set), ignoreEmptyKey); d != "" {
 			t.Fatalf("%q set to %q: %s", text, set, d)

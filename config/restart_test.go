@@ -3,10 +3,10 @@ package config
 import (
 	"testing"
 
-	"fingerpost/registry"
-
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"fingerpost/registry"
 )
 
 // Whatever is changed while running, in whatever order, is what the next start has, and a

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"fingerpost/registry"
-
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"fingerpost/registry"
 )
 
 // leaves collects the address of every field of a struct that is not itself a struct.
@@ -281,7 +281,7 @@ func TestJavasKeysAreKnown(t *testing.T) {
 	}
 	slices.Sort(peers)
 	var java []string
-	for _, l := range strings.Split(strings.TrimSpace(javaFile(t)), "\n") {
+	for l := range strings.SplitSeq(strings.TrimSpace(javaFile(t)), "\n") {
 		if k, _, _ := strings.Cut(l, "="); k != "useTLS" {
 			java = append(java, k)
 		}

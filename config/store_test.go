@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"fingerpost/registry"
-
 	"github.com/google/go-cmp/cmp"
+
+	"fingerpost/registry"
 )
 
 // What request 318 does with a text. Every refusal leaves the settings, the answer to

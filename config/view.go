@@ -54,8 +54,8 @@ func (i *Item) Mutable() bool { return i.Is(Live|NoEffect) && !i.Closed }
 // masked stands in the place of a secret.
 const masked = "***"
 
-// Items returns every setting of this server, and the foreign ones that the file has,
-// sorted by key, and the version they belong to.
+// Items returns every setting of this server in the table's order, and the foreign ones
+// that the file has, and the version they belong to.
 func (s *Store) Items() ([]Item, uint64) {
 	st := s.cur.Load()
 	items := make([]Item, 0, len(settings))
@@ -76,6 +76,5 @@ func (s *Store) Items() ([]Item, uint64) {
 		}
 		items = append(items, it)
 	}
-	slices.SortFunc(items, func(a, b Item) int { return cmp.Compare(a.Key, b.Key) })
 	return items, st.version
 }

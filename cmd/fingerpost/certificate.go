@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -70,7 +71,7 @@ func (c *certificate) current() *tls.Config {
 
 // look returns a text that is another one when a file has changed.
 func (c *certificate) look() (string, error) {
-	text := ""
+	var text strings.Builder
 	for _, name := range []string{c.cert, c.key, c.trust} {
 		if name == "" {
 			continue
@@ -79,9 +80,9 @@ func (c *certificate) look() (string, error) {
 		if err != nil {
 			return err.Error(), err
 		}
-		text += fmt.Sprintf("%d %d;", fi.Size(), fi.ModTime().UnixNano())
+		text.WriteString(fmt.Sprintf("%d %d;", fi.Size(), fi.ModTime().UnixNano()))
 	}
-	return text, nil
+	return text.String(), nil
 }
 
 func (c *certificate) read() (*tls.Config, error) {
@@ -106,4 +107,9 @@ func (c *certificate) read() (*tls.Config, error) {
 		}
 	}
 	return conf, nil
+}
+
+// ends returns when the certificate in use ends.
+func (c *certificate) ends() time.Time {
+	return c.current().Certificates[0].Leaf.NotAfter
 }

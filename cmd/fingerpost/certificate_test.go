@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -60,8 +59,8 @@ func nameOf(t *testing.T, c *tls.Config) string {
 func TestCertificateIsReadAgain(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		var b bytes.Buffer
-		c := &certificate{cert: filepath.Join(dir, "cert"), key: filepath.Join(dir, "key"), log: slog.New(slog.NewJSONHandler(&b, nil)), clients: tls.RequireAnyClientCert}
+		b := newOutput()
+		c := &certificate{cert: filepath.Join(dir, "cert"), key: filepath.Join(dir, "key"), log: slog.New(slog.NewJSONHandler(b, nil)), clients: tls.RequireAnyClientCert}
 		if err := c.load(); err == nil {
 			t.Fatal("files that are not there were loaded")
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -13,7 +12,7 @@ import (
 )
 
 // written are the lines of a JSON log.
-func written(t *testing.T, b *bytes.Buffer) []map[string]any {
+func written(t *testing.T, b *output) []map[string]any {
 	t.Helper()
 	var lines []map[string]any
 	for l := range strings.Lines(b.String()) {
@@ -26,10 +25,10 @@ func written(t *testing.T, b *bytes.Buffer) []map[string]any {
 	return lines
 }
 
-func floodLog(level slog.Level) (*slog.Logger, *flood, *bytes.Buffer) {
-	var b bytes.Buffer
-	f := newFlood(slog.NewJSONHandler(&b, &slog.HandlerOptions{Level: level}))
-	return slog.New(f), f, &b
+func floodLog(level slog.Level) (*slog.Logger, *flood, *output) {
+	b := newOutput()
+	f := newFlood(slog.NewJSONHandler(b, &slog.HandlerOptions{Level: level}))
+	return slog.New(f), f, b
 }
 
 func TestFloodIsHeldBack(t *testing.T) {
@@ -134,13 +133,8 @@ func TestFloodOfDifferentTexts(t *testing.T) {
 }
 
 func TestFloodFromManySides(t *testing.T) {
-	var mu sync.Mutex
-	var b bytes.Buffer
-	f := newFlood(slog.NewJSONHandler(writerFunc(func(p []byte) (int, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		return b.Write(p)
-	}), nil))
+	b := newOutput()
+	f := newFlood(slog.NewJSONHandler(b, nil))
 	log := slog.New(f).WithGroup("g")
 	var wg sync.WaitGroup
 	for range 8 {
@@ -152,13 +146,9 @@ func TestFloodFromManySides(t *testing.T) {
 	}
 	wg.Wait()
 	f.close()
-	lines := written(t, &b)
+	lines := written(t, b)
 	g, _ := lines[len(lines)-1]["g"].(map[string]any)
 	if len(lines) != floodBurst+1 || g["repeated"] != 4000.0-floodBurst {
 		t.Errorf("%d lines, the last %v", len(lines), lines[len(lines)-1])
 	}
 }
-
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

@@ -26,8 +26,9 @@ type healthCmd struct {
 // maxHealth bounds what is read and shown of an answer.
 const maxHealth = 4096
 
-// Run asks /readyz, or /livez. A server without HTTP is asked whether it accepts a
-// connection on the remoting port.
+// Run asks /readyz, or /livez. A server that is not ready only because it waits for its
+// brokers is in order: to stop it for that would make the wait begin anew. A server
+// without HTTP is asked whether it accepts a connection on the remoting port.
 func (h *healthCmd) Run(a *app) error {
 	ctx, cancel := context.WithTimeout(a.ctx, h.Timeout)
 	defer cancel()
@@ -43,7 +44,7 @@ func (h *healthCmd) Run(a *app) error {
 	} else if !strings.Contains(base, "://") {
 		base = "http://" + base
 	}
-	path := "/readyz"
+	path := "/readyz?verbose"
 	if h.Live {
 		path = "/livez"
 	}
@@ -74,10 +75,24 @@ func ask(ctx context.Context, url string) (string, error) {
 		return "", err
 	}
 	text := strings.TrimSpace(string(b))
-	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("%s answers %s: %s", url, resp.Status, text)
+	if resp.StatusCode != http.StatusOK && !(resp.StatusCode == http.StatusServiceUnavailable && warming(text)) {
+		return "", fmt.Errorf("%s answers %s: %s", url, resp.Status, strings.ReplaceAll(text, "\n", "; "))
 	}
 	return text, nil
+}
+
+// warming reports whether waiting for brokers is the only thing that is not in order.
+func warming(text string) bool {
+	bad := 0
+	for l := range strings.Lines(text) {
+		if strings.HasPrefix(l, "[-] ") {
+			bad++
+			if !strings.HasPrefix(l, "[-] warmed-up ") {
+				return false
+			}
+		}
+	}
+	return bad > 0
 }
 
 func dial(ctx context.Context, addr string) error {

@@ -66,7 +66,7 @@ func TestHealth(t *testing.T) {
 			t.Errorf("%s: exit status %d, %q", name, status, stderr)
 		}
 		srv.Close()
-		if status, _, stderr := once(t, t.TempDir(), nil, "health", "--addr", srv.URL); status != 1 || !strings.Contains(stderr, "no answer from "+srv.URL+"/readyz") {
+		if status, _, stderr := once(t, t.TempDir(), nil, "health", "--addr", srv.URL); status != 1 || !strings.Contains(stderr, "no answer from "+srv.URL+"/readyz?verbose") {
 			t.Errorf("%s: exit status %d, %q", name, status, stderr)
 		}
 	}

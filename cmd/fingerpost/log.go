@@ -21,7 +21,7 @@ func newLog(w io.Writer, c *config.Config, level *slog.LevelVar, noColor bool) (
 	if c.LogFormat == "text" || c.LogFormat == "auto" && terminal {
 		h = tint.NewTextHandler(w, &tint.Options{Level: level, TimeFormat: time.StampMilli, NoColor: noColor || !terminal})
 	} else {
-		h = slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})
+		h = slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: readable})
 	}
 	f := newFlood(h)
 	return slog.New(f), f.close
@@ -30,4 +30,12 @@ func newLog(w io.Writer, c *config.Config, level *slog.LevelVar, noColor bool) (
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// readable writes durations as in "1.5s": JSON would have them as nanoseconds.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }

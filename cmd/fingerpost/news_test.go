@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -31,10 +30,10 @@ func register(t *testing.T, reg *registry.Registry, name string, id int64) {
 // newsOf returns the log of what f does to a registry.
 func newsOf(t *testing.T, f func(*registry.Registry)) []map[string]any {
 	t.Helper()
-	var b bytes.Buffer
+	b := newOutput()
 	synctest.Test(t, func(t *testing.T) {
 		reg := registry.New(registry.Options{})
-		n := &news{reg, slog.New(slog.NewJSONHandler(&b, nil))}
+		n := &news{reg, slog.New(slog.NewJSONHandler(b, nil))}
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { n.run(ctx) })
@@ -43,7 +42,7 @@ func newsOf(t *testing.T, f func(*registry.Registry)) []map[string]any {
 		cancel()
 		wg.Wait()
 	})
-	return written(t, &b)
+	return written(t, b)
 }
 
 func TestNews(t *testing.T) {
@@ -104,7 +103,7 @@ func TestNewsOfTroubleAreWarnings(t *testing.T) {
 
 // The log is never what slows the registry down: too much at once is lost, and said so.
 func TestNewsFallBehind(t *testing.T) {
-	var b bytes.Buffer
+	b := newOutput()
 	synctest.Test(t, func(t *testing.T) {
 		var first sync.Once
 		block := make(chan struct{})
@@ -130,7 +129,7 @@ func TestNewsFallBehind(t *testing.T) {
 		cancel()
 		wg.Wait()
 	})
-	lines := written(t, &b)
+	lines := written(t, b)
 	if l := lines[len(lines)-2]; l["msg"] != "some changes were not logged: there were too many at once" {
 		t.Errorf("%d lines: %v", len(lines), l)
 	}
@@ -138,3 +137,7 @@ func TestNewsFallBehind(t *testing.T) {
 		t.Errorf("the last line is %v", l)
 	}
 }
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

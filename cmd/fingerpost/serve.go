@@ -16,6 +16,7 @@ import (
 	"fingerpost/registry"
 	"fingerpost/remoting"
 	"fingerpost/remoting/wire"
+	"fingerpost/web"
 )
 
 // serveCmd is `fingerpost serve`, and `fingerpost` alone.
@@ -35,7 +36,10 @@ func (s *serveCmd) Run(a *app) error {
 		return a.printItems(store)
 	}
 	began := time.Now()
-	store, notes, err := a.load(&s.settingsFrom, openProperties)
+	n := &node{began: began}
+	store, notes, err := a.load(&s.settingsFrom, func(path string, whole func([]byte) error) config.File {
+		return propertiesFile{kvfile.New(path, nil, whole), &n.settingsSaved}
+	})
 	if err != nil {
 		return err
 	}
@@ -53,7 +57,7 @@ func (s *serveCmd) Run(a *app) error {
 		level.Set(c.New.LogLevel)
 		return nil
 	})
-	n := &node{store: store, log: log, began: began, stopping: steps{log: log}}
+	n.store, n.log, n.stopping.log = store, log, log
 	if err := n.start(a.ctx); err != nil {
 		return errors.Join(err, n.stop(false))
 	}
@@ -67,14 +71,19 @@ type node struct {
 	began    time.Time
 	registry *registry.Registry
 	remoting *remoting.Server
+	http     *httpFace // nil if there is none
 	reaper   *reaper
 	stopping steps
+
+	kvSaved, settingsSaved saves
+	certificates           []*certificate
 
 	// failed gets the error of a face that ended by itself.
 	failed chan error
 }
 
-// start does everything up to serving. Where it fails, stop undoes what was done.
+// start does everything up to serving, in this order: files, registry, listeners,
+// faces. Where it fails, stop undoes what was done.
 func (n *node) start(ctx context.Context) error {
 	cfg := n.store.Current()
 	if err := n.openRegistry(cfg); err != nil {
@@ -88,6 +97,10 @@ func (n *node) start(ctx context.Context) error {
 	if tcp, ok := ln.Addr().(*net.TCPAddr); ok && cfg.ListenPort == 0 {
 		n.store.Bound(tcp.Port)
 	}
+	httpLn, err := n.listenHTTP(ctx, cfg)
+	if err != nil {
+		return err
+	}
 	if err := n.newRemoting(cfg); err != nil {
 		return err
 	}
@@ -95,13 +108,32 @@ func (n *node) start(ctx context.Context) error {
 	n.loop("the log of changes", (&news{n.registry, n.log}).run)
 	n.reaper = &reaper{registry: n.registry, log: n.log, began: n.began, interval: func() time.Duration { return n.store.Current().ScanInterval }}
 	n.loop("the search for silent brokers", n.reaper.run)
+	// Brokers come first: making the HTTP face takes longer than all of the above.
 	n.face("remoting", func() error {
 		return n.remoting.Serve(bufferedListener{ln, cfg.SendBuffer, cfg.ReceiveBuffer})
 	}, n.remoting.Shutdown)
+	if httpLn != nil {
+		if n.http, err = n.newHTTP(cfg, httpLn); err != nil {
+			return err
+		}
+		n.face("HTTP", n.http.serve, n.http.shutdown)
+	}
 	n.registry.Report(registry.Change{Cause: registry.Cause{Face: "server", Action: "start"}, Server: []registry.ServerChange{{Op: registry.OpStarted}}})
-	v, _ := buildVersion()
-	n.log.Info("serving", "remoting", listenAddr(n.store.Current()), "version", v, "after", time.Since(n.began).Round(time.Millisecond))
+	n.announce()
 	return nil
+}
+
+// announce says where the server is to be found, with the real ports.
+func (n *node) announce() {
+	v, _ := buildVersion()
+	where := []any{"remoting", listenAddr(n.store.Current())}
+	if n.http != nil {
+		where = append(where, "http", n.http.addr(n.store.Current()))
+	}
+	n.log.Info("serving", append(where, "version", v, "after", time.Since(n.began).Round(time.Millisecond))...)
+	if n.http != nil {
+		n.log.Info("the dashboard is at " + n.http.url + web.Mount)
+	}
 }
 
 // openRegistry loads the key-value file and makes the registry.
@@ -118,7 +150,7 @@ func (n *node) openRegistry(cfg *config.Config) error {
 	n.registry = registry.New(registry.Options{
 		Rules:  &rules,
 		KV:     registry.KV(table),
-		SaveKV: func(kv registry.KV) error { return kvfile.SaveTable(file, kvfile.Table(kv)) },
+		SaveKV: func(kv registry.KV) error { return n.kvSaved.note(kvfile.SaveTable(file, kvfile.Table(kv))) },
 	})
 	n.store.Subscribe("registry", func(c config.Change) error {
 		n.registry.SetRules(c.New.Rules(), c.Keys, c.Cause)
@@ -155,6 +187,7 @@ func (n *node) newRemoting(cfg *config.Config) error {
 	if err := c.load(); err != nil {
 		return fmt.Errorf("TLS on the remoting port: %w", err)
 	}
+	n.certificates = append(n.certificates, c)
 	n.remoting.TLS.Config = c.current
 	return nil
 }
@@ -249,6 +282,9 @@ func (n *node) stop(polite bool) error {
 
 // leave gives peers time to go elsewhere.
 func (n *node) leave(cfg *config.Config) {
+	if n.http != nil {
+		n.http.handler.Drain()
+	}
 	if cfg.ShutdownGrace > 0 {
 		n.log.Info("answering on before stopping", "for", cfg.ShutdownGrace)
 		time.Sleep(cfg.ShutdownGrace)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -13,17 +14,23 @@ import (
 )
 
 // propertiesFile is the settings' file of a server.
-type propertiesFile struct{ *kvfile.File }
+type propertiesFile struct {
+	*kvfile.File
+	saved *saves
+}
 
-// Load reads the file, or its backup, which it then puts in its place.
+// Load reads the file, or its backup, which it then puts in its place. What cannot be
+// read cannot be changed either.
 func (p propertiesFile) Load() ([]byte, bool, string, error) {
 	l, err := p.File.Load()
+	if err != nil {
+		return nil, false, "", p.saved.note(err)
+	}
 	return l.Data, l.Found, l.Note, err
 }
 
-func openProperties(path string, whole func([]byte) error) config.File {
-	return propertiesFile{kvfile.New(path, nil, whole)}
-}
+// Save saves the file and remembers how that went.
+func (p propertiesFile) Save(text []byte) error { return p.saved.note(p.File.Save(text)) }
 
 // watchedFile is the settings' file for commands that run beside a server.
 type watchedFile struct{ *kvfile.File }
@@ -106,6 +113,7 @@ func (c *configCmd) Run(a *app) error {
 		}
 	}
 	items, _ := store.Items()
+	slices.SortFunc(items, func(a, b config.Item) int { return strings.Compare(a.Key, b.Key) })
 	if c.Output == "json" {
 		out := make([]shownSetting, len(items))
 		for i, it := range items {

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/pprof"
+	"sync/atomic"
+	"time"
+
+	"fingerpost/api"
+	"fingerpost/config"
+	"fingerpost/handlers"
+	"fingerpost/registry"
+)
+
+// What the HTTP face shows of the other pieces.
+
+// httpSettings shows the settings to the HTTP face.
+type httpSettings struct {
+	store    *config.Store
+	registry *registry.Registry
+}
+
+// Items returns every setting.
+func (s httpSettings) Items() []api.ConfigItem {
+	items, _ := s.store.Items()
+	out := make([]api.ConfigItem, len(items))
+	for i, it := range items {
+		out[i] = api.ConfigItem{
+			Key: it.Key, Value: it.Value, Default: it.Default, Source: it.Origin.String(), Type: it.Type(), Range: it.Range(),
+			Mutable: !it.Closed, RestartRequired: !it.Closed && !it.Mutable(), Secret: it.Is(config.Secret), Doc: it.Doc,
+		}
+	}
+	return out
+}
+
+// Text returns them as Java properties.
+func (s httpSettings) Text() []byte { return s.store.Text() }
+
+// Version counts the changes.
+func (s httpSettings) Version() uint64 { return s.store.Version() }
+
+// Patch changes settings.
+func (s httpSettings) Patch(values map[string]*string, version uint64, dry bool, cause registry.Cause) (api.ConfigUpdate, error) {
+	res, err := s.store.Patch(values, version, dry, cause)
+	if err != nil {
+		return api.ConfigUpdate{}, err
+	}
+	list := func(keys []string) []string { return append([]string{}, keys...) } // never null
+	snap := s.registry.Snapshot()
+	return api.ConfigUpdate{
+		Applied: list(res.Applied), Unchanged: list(res.Unchanged), RestartRequired: list(res.RestartRequired), Overridden: list(res.Overridden),
+		DryRun: dry, Revision: registry.FormatRevision(snap.Epoch, snap.Revision),
+	}, nil
+}
+
+func apiVersion() api.Version {
+	v, c := buildVersion()
+	return api.Version{Name: "fingerpost", Version: v, Commit: c, Compatibility: compatibility}
+}
+
+// connections are those of the remoting port.
+func (n *node) connections() []api.Connection {
+	open := n.remoting.Connections()
+	out := make([]api.Connection, len(open))
+	for i, c := range open {
+		out[i] = api.Connection{
+			ID: fmt.Sprintf("c%d", c.ID), RemoteAddress: c.RemoteAddr, Kind: c.Kind, Language: c.Language, Version: c.Version, TLS: c.TLS,
+			FirstSeenAt: api.TimeOf(c.Since), LastSeenAt: api.TimeOf(c.LastUsed), LastName: c.LastCode, Requests: c.Requests, Brokers: []string{},
+		}
+	}
+	return out
+}
+
+// counters are numbers of the remoting port.
+func (n *node) counters() []handlers.Counter {
+	s := &n.remoting.Stats
+	grows := func(name string, read func() uint64) handlers.Counter {
+		return handlers.Counter{Name: name, Read: func() float64 { return float64(read()) }}
+	}
+	return []handlers.Counter{
+		grows("routeHits", s.RouteHits.Load),
+		grows("routeMisses", s.RouteMisses.Load),
+		grows("registrations", func() uint64 { return s.Registered.Load() + s.Reaffirmed.Load() }),
+		grows("registrationsRefused", s.Refused.Load),
+		grows("connectionsAccepted", s.Accepted.Load),
+		grows("connectionsRejected", s.Rejected.Load),
+		grows("badFrames", s.BadFrames.Load),
+		{Name: "connections", Gauge: true, Read: func() float64 { return float64(len(n.remoting.Connections())) }},
+	}
+}
+
+const (
+	// stuckAfter is how long the search for silent brokers may be overdue.
+	stuckAfter = 30 * time.Second
+	// endsSoon is how long before its end a certificate is worth a look.
+	endsSoon = 7 * 24 * time.Hour
+)
+
+// checks are what the probes look at.
+func (n *node) checks() []handlers.Check {
+	return []handlers.Check{
+		{Name: "expiry", Probe: handlers.Live, Run: func(context.Context) error {
+			if late := n.reaper.stuck(); late > stuckAfter {
+				return fmt.Errorf("silent brokers have not been searched for since %s", late.Truncate(time.Second))
+			}
+			return nil
+		}},
+		{Name: "kv-persist", Probe: handlers.Healthy, Run: n.kvSaved.check},
+		{Name: "config-persist", Probe: handlers.Healthy, Run: n.settingsSaved.check},
+		{Name: "certificates", Probe: handlers.Healthy, Run: func(context.Context) error {
+			for _, c := range n.certificates {
+				if left := time.Until(c.ends()); left < endsSoon {
+					return fmt.Errorf("the certificate %s ends in %s", c.cert, left.Truncate(time.Minute))
+				}
+			}
+			return nil
+		}},
+	}
+}
+
+// profiles serves what the Go runtime knows of the process.
+func profiles() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return mux
+}
+
+// saves remembers whether the last save of a file worked.
+type saves struct{ failed atomic.Bool }
+
+// note takes the result of a save and passes it on.
+func (s *saves) note(err error) error {
+	s.failed.Store(err != nil)
+	return err
+}
+
+// check returns that the last save failed, in words fit for the public.
+func (s *saves) check(context.Context) error {
+	if s.failed.Load() {
+		return errors.New("the last change could not be saved; the log says why")
+	}
+	return nil
+}
