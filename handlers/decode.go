@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -182,7 +183,7 @@ func (s *scanner) object(t reflect.Type, path []string, depth int) {
 			return
 		}
 		name, _ := tok.(string) // a name is a text, or it is a syntax error
-		at := append(path[:len(path):len(path)], name)
+		at := append(slices.Clip(path), name)
 		if seen[name] {
 			s.fail(at, "the name comes twice", "名称重复出现")
 			return
@@ -206,8 +207,7 @@ func (s *scanner) object(t reflect.Type, path []string, depth int) {
 
 // fieldType returns the type of the member of that very name.
 func fieldType(t reflect.Type, name string) (reflect.Type, bool) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		if n, _, _ := strings.Cut(f.Tag.Get("json"), ","); n == name && n != "-" {
 			return f.Type, true
 		}
@@ -217,8 +217,8 @@ func fieldType(t reflect.Type, name string) (reflect.Type, bool) {
 
 func unknownField(t reflect.Type, name string) text {
 	var names []string
-	for i := range t.NumField() {
-		n, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	for field := range t.Fields() {
+		n, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if strings.EqualFold(n, name) {
 			return say("is not a field; did you mean %s?", "不是字段；是否为 %s？", n)
 		}

@@ -13,8 +13,10 @@ import (
 
 // changeFilter reads which changes are asked for.
 func (c *call) changeFilter() *convert.Filter {
-	return &convert.Filter{Kinds: c.query.words("kind", api.Kinds()...), Topics: c.query.all("topic"),
-		Brokers: c.query.all("broker"), Clusters: c.query.all("cluster")}
+	return &convert.Filter{
+		Kinds: c.query.words("kind", api.Kinds()...), Topics: c.query.all("topic"),
+		Brokers: c.query.all("broker"), Clusters: c.query.all("cluster"),
+	}
 }
 
 // numbered is a change of the history and where it stands among those of its revision:
@@ -54,8 +56,10 @@ func (f *eventFilter) fits(c *registry.Change) bool {
 // listEvents answers change sets of the history, newest first unless asked otherwise.
 func (h *Handler) listEvents(c *call) (reply, error) {
 	f := c.changeFilter()
-	more := eventFilter{actors: c.query.all("actor"), faces: c.query.words("face", "remoting", "rest", "dashboard", "server"), actions: c.query.all("action"),
-		since: c.query.moment("since"), until: c.query.moment("until")}
+	more := eventFilter{
+		actors: c.query.all("actor"), faces: c.query.words("face", "remoting", "rest", "dashboard", "server"), actions: c.query.all("action"),
+		since: c.query.moment("since"), until: c.query.moment("until"),
+	}
 	sort := c.query.word("sort", "-revision", "revision")
 	limit, after := c.query.number("limit", defaultLimit, 1, maxLimit), c.query.one("after")
 	var from cursor

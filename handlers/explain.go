@@ -89,8 +89,10 @@ func (c *call) explanation(t *registry.Topic, zone string) api.Explanation {
 func (c *call) explainBroker(v *convert.View, t *registry.Topic, q registry.QueueData, route *registry.Route, zone string) api.BrokerExplanation {
 	g := c.snap.Group(q.Broker)
 	part := v.TopicPart(t.Name, q)
-	out := api.BrokerExplanation{BrokerName: g.Name, ClusterName: g.Cluster, Perm: q.Perm, RegisteredPerm: part.RegisteredPerm,
-		ReadQueueNums: q.ReadQueues, WriteQueueNums: q.WriteQueues, Members: []api.Member{}, Notes: []api.Note{}}
+	out := api.BrokerExplanation{
+		BrokerName: g.Name, ClusterName: g.Cluster, Perm: q.Perm, RegisteredPerm: part.RegisteredPerm,
+		ReadQueueNums: q.ReadQueues, WriteQueueNums: q.WriteQueues, Members: []api.Member{}, Notes: []api.Note{},
+	}
 	for _, m := range g.Members {
 		out.Members = append(out.Members, v.Member(g, m))
 	}

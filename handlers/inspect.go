@@ -35,8 +35,10 @@ func (h *Handler) getDigest(c *call) (reply, error) {
 
 func (h *Handler) digest(c *call) api.Digest {
 	d := c.snap.Digests()
-	out := api.Digest{Revision: c.revision(c.snap.Revision), All: d.All, Topics: d.Topics, Brokers: d.Brokers, KV: d.KV,
-		TopicCount: c.snap.TopicCount(), BrokerCount: len(c.snap.Groups()), KVCount: c.kvEntries()}
+	out := api.Digest{
+		Revision: c.revision(c.snap.Revision), All: d.All, Topics: d.Topics, Brokers: d.Brokers, KV: d.KV,
+		TopicCount: c.snap.TopicCount(), BrokerCount: len(c.snap.Groups()), KVCount: c.kvEntries(),
+	}
 	for _, g := range c.snap.Groups() {
 		out.MemberCount += len(g.Members)
 	}
@@ -69,8 +71,10 @@ func (h *Handler) getExport(c *call) (reply, error) {
 	defer back()
 	v := c.view()
 	head := api.ExportHead{Revision: v.At(), Time: api.TimeOf(v.Now), Version: h.version(c), Digest: h.digest(c)}
-	out := api.Export{Revision: head.Revision, Time: head.Time, Version: head.Version, Digest: head.Digest,
-		Brokers: []api.BrokerSet{}, Topics: make([]api.ExportedTopic, 0, v.TopicCount()), KV: c.snap.AllKV(), Config: h.deps.Settings.Items()}
+	out := api.Export{
+		Revision: head.Revision, Time: head.Time, Version: head.Version, Digest: head.Digest,
+		Brokers: []api.BrokerSet{}, Topics: make([]api.ExportedTopic, 0, v.TopicCount()), KV: c.snap.AllKV(), Config: h.deps.Settings.Items(),
+	}
 	for _, g := range v.Groups() {
 		out.Brokers = append(out.Brokers, v.BrokerSet(g))
 	}
@@ -207,9 +211,11 @@ func staleWords() []string {
 }
 
 func staleItem(x registry.Stale) api.StaleTopic {
-	return api.StaleTopic{Topic: x.Topic, BrokerName: x.Broker, Reason: x.Reason.String(), SinceAt: api.TimeOf(x.Since),
+	return api.StaleTopic{
+		Topic: x.Topic, BrokerName: x.Broker, Reason: x.Reason.String(), SinceAt: api.TimeOf(x.Since),
 		Removable: x.Reason == registry.NotInLastRegistration,
-		LastSaid:  api.QueueSaid{ReadQueueNums: x.Said.ReadQueues, WriteQueueNums: x.Said.WriteQueues, Perm: x.Said.Perm, TopicSysFlag: x.Said.SysFlag}}
+		LastSaid:  api.QueueSaid{ReadQueueNums: x.Said.ReadQueues, WriteQueueNums: x.Said.WriteQueues, Perm: x.Said.Perm, TopicSysFlag: x.Said.SysFlag},
+	}
 }
 
 // staleTag names a set of leftovers by its content: it changes with time alone.

@@ -101,9 +101,11 @@ func noKey(ns, key string) error {
 }
 
 func (c *call) keyReply(ns, key string, e registry.KVEntry) reply {
-	return reply{body: api.KVEntry{Namespace: ns, Key: key, Value: e.Value, Revision: c.revision(e.Revision)},
+	return reply{
+		body: api.KVEntry{Namespace: ns, Key: key, Value: e.Value, Revision: c.revision(e.Revision)},
 		etag: c.revision(e.Revision), keys: []hubKey{waitFor(keyKV, ns)},
-		text: func() []byte { return []byte(e.Value) }}
+		text: func() []byte { return []byte(e.Value) },
+	}
 }
 
 // putKey sets a key, by a JSON body or by the bare value.
@@ -124,8 +126,10 @@ func (h *Handler) putKey(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out := api.KVSet{KVEntry: api.KVEntry{Namespace: ns, Key: key, Value: value, Revision: c.revision(e.Revision)},
-		Created: created, DryRun: c.dry, Warnings: c.orderWarnings(ns, value)}
+	out := api.KVSet{
+		KVEntry: api.KVEntry{Namespace: ns, Key: key, Value: value, Revision: c.revision(e.Revision)},
+		Created: created, DryRun: c.dry, Warnings: c.orderWarnings(ns, value),
+	}
 	rep := reply{body: out, revision: max(e.Revision, c.snap.Revision), etag: c.revision(e.Revision)}
 	if created && !c.dry {
 		rep.status, rep.location = http.StatusCreated, h.linkBase+c.r.URL.EscapedPath()
@@ -205,8 +209,10 @@ func (c *call) kvCondition() (when registry.KVCondition, err error) {
 }
 
 func badHeader(name, en, zh string) error {
-	return &problem{code: "validation-failed", detail: text{"The header " + name + " " + en + ".", "请求头 " + name + " " + zh + "。"},
-		errors: []fieldError{{parameter: name, code: "bad-header", detail: text{en, zh}}}}
+	return &problem{
+		code: "validation-failed", detail: text{"The header " + name + " " + en + ".", "请求头 " + name + " " + zh + "。"},
+		errors: []fieldError{{parameter: name, code: "bad-header", detail: text{en, zh}}},
+	}
 }
 
 // orderWarnings looks at a value of the order configuration, which brokers and clients

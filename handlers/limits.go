@@ -72,10 +72,7 @@ func (l *limiters) spend(of map[string]*rate.Limiter, name string, per rate.Limi
 
 func tooOften(wait time.Duration) error {
 	p := refuse("rate-limited", "Come again in %s.", "请在 %s 后重试。", wait.Truncate(time.Second)+time.Second)
-	p.retryAfter = wait
-	if p.retryAfter < time.Second {
-		p.retryAfter = time.Second
-	}
+	p.retryAfter = max(wait, time.Second)
 	return p
 }
 

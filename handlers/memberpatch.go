@@ -135,8 +135,10 @@ func (c *call) amended(l *registry.Live, p *api.MemberPatch, nulls map[string]bo
 func (c *call) amendedTopics(broker string, patch map[string]*api.TopicConfigPatch) (map[string]api.TopicConfig, error) {
 	out := make(map[string]api.TopicConfig, c.snap.BrokerTopicCount(broker))
 	for t, conf := range c.snap.BrokerTopics(broker) {
-		out[t.Name] = api.TopicConfig{ReadQueueNums: &conf.ReadQueues, WriteQueueNums: &conf.WriteQueues, Perm: &conf.Perm,
-			TopicSysFlag: &conf.SysFlag, Order: conf.Order, Attributes: convert.Attributes(conf.Attributes)}
+		out[t.Name] = api.TopicConfig{
+			ReadQueueNums: &conf.ReadQueues, WriteQueueNums: &conf.WriteQueues, Perm: &conf.Perm,
+			TopicSysFlag: &conf.SysFlag, Order: conf.Order, Attributes: convert.Attributes(conf.Attributes),
+		}
 	}
 	for _, name := range sortedKeys(patch) {
 		p := patch[name]
@@ -153,8 +155,10 @@ func (c *call) amendedTopics(broker string, patch map[string]*api.TopicConfigPat
 	}
 	for _, name := range sortedKeys(patch) {
 		if t, ok := out[name]; ok && (t.ReadQueueNums == nil || t.WriteQueueNums == nil) {
-			return nil, &problem{code: "validation-failed", detail: say("%s is new and needs readQueueNums and writeQueueNums.", "%s 是新主题，需要 readQueueNums 和 writeQueueNums。", name),
-				errors: []fieldError{{pointer: pointerTo("topicConfigTable", name), code: "required", detail: text{"is new and needs readQueueNums and writeQueueNums", "是新主题，需要 readQueueNums 和 writeQueueNums"}}}}
+			return nil, &problem{
+				code: "validation-failed", detail: say("%s is new and needs readQueueNums and writeQueueNums.", "%s 是新主题，需要 readQueueNums 和 writeQueueNums。", name),
+				errors: []fieldError{{pointer: pointerTo("topicConfigTable", name), code: "required", detail: text{"is new and needs readQueueNums and writeQueueNums", "是新主题，需要 readQueueNums 和 writeQueueNums"}}},
+			}
 		}
 	}
 	return out, nil

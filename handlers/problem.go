@@ -180,18 +180,19 @@ func (p *problem) render(l lang, id, base string) *api.Problem {
 
 // line is the form of a problem for those who read text.
 func (p *problem) line(l lang) string {
-	out := fmt.Sprintf("error: %s: %s\n", p.code, firstOf(p.detail.in(l), catalogue[p.code].title.in(l)))
+	var out strings.Builder
+	out.WriteString(fmt.Sprintf("error: %s: %s\n", p.code, firstOf(p.detail.in(l), catalogue[p.code].title.in(l))))
 	for _, e := range p.errors[:min(len(p.errors), maxErrors)] {
 		where := e.parameter
 		if e.pointer != nil {
 			where = firstOf(*e.pointer, "body")
 		}
-		out += fmt.Sprintf("error: %s: %s: %s\n", where, e.code, e.detail.in(l))
+		out.WriteString(fmt.Sprintf("error: %s: %s: %s\n", where, e.code, e.detail.in(l)))
 	}
 	for _, s := range p.suggestions {
-		out += "hint: " + s + "\n"
+		out.WriteString("hint: " + s + "\n")
 	}
-	return out
+	return out.String()
 }
 
 func firstOf(a, b string) string {

@@ -3,6 +3,7 @@ package handlers
 import (
 	"maps"
 	"strconv"
+	"strings"
 	"time"
 
 	"fingerpost/api"
@@ -64,16 +65,17 @@ func (q *quietPeriod) add(set *api.ChangeSet) bool {
 
 // keyOf names the thing that changed.
 func keyOf(c *api.Change) string {
-	k := c.Kind + "\x00" + c.Cluster + "\x00" + c.BrokerName + "\x00" + c.Topic
+	var k strings.Builder
+	k.WriteString(c.Kind + "\x00" + c.Cluster + "\x00" + c.BrokerName + "\x00" + c.Topic)
 	if c.BrokerID != nil {
-		k += "\x00" + strconv.FormatInt(*c.BrokerID, 10)
+		k.WriteString("\x00" + strconv.FormatInt(*c.BrokerID, 10))
 	}
 	for _, s := range []*string{c.Namespace, c.Key} {
 		if s != nil {
-			k += "\x00" + *s
+			k.WriteString("\x00" + *s)
 		}
 	}
-	return k
+	return k.String()
 }
 
 // overlay puts the fields of top over those of base. Where either is nil there was

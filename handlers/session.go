@@ -45,8 +45,10 @@ func (h *Handler) login(c *call) (reply, error) {
 
 // cookie carries a session's secret to no other site and to no script.
 func (h *Handler) cookie(secret string, maxAge int) *http.Cookie {
-	return &http.Cookie{Name: sessionCookie, Value: secret, Path: firstOf(h.deps.Site.BasePath, "/"), MaxAge: maxAge,
-		HttpOnly: true, Secure: h.deps.Site.TLS, SameSite: http.SameSiteStrictMode}
+	return &http.Cookie{
+		Name: sessionCookie, Value: secret, Path: firstOf(h.deps.Site.BasePath, "/"), MaxAge: maxAge,
+		HttpOnly: true, Secure: h.deps.Site.TLS, SameSite: http.SameSiteStrictMode,
+	}
 }
 
 // logout ends the session, if there is one.

@@ -22,11 +22,15 @@ func (h *Handler) putTopicPart(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	q := registry.QueueData{Broker: g.Name, QueueSpec: registry.QueueSpec{ReadQueues: *body.ReadQueueNums, WriteQueues: *body.WriteQueueNums,
-		Perm: *body.Perm, SysFlag: valueOr(body.TopicSysFlag, 0)}}
+	q := registry.QueueData{Broker: g.Name, QueueSpec: registry.QueueSpec{
+		ReadQueues: *body.ReadQueueNums, WriteQueues: *body.WriteQueueNums,
+		Perm: *body.Perm, SysFlag: valueOr(body.TopicSysFlag, 0),
+	}}
 	if q.ReadQueues == 0 && q.WriteQueues == 0 {
-		return reply{}, &problem{code: "validation-failed", errors: []fieldError{noQueues()},
-			detail: text{"The topic must have a queue to read or to write.", "主题的读队列和写队列不能都为 0。"}}
+		return reply{}, &problem{
+			code: "validation-failed", errors: []fieldError{noQueues()},
+			detail: text{"The topic must have a queue to read or to write.", "主题的读队列和写队列不能都为 0。"},
+		}
 	}
 	created := c.snap.Topic(topic) == nil
 	if !c.dry {
@@ -118,8 +122,10 @@ func (c *call) knownTopic() (string, error) {
 }
 
 func (c *call) topicDeleted(topic string, d registry.Deleted) reply {
-	out := api.TopicDeleted{Topic: topic, RemovedFrom: d.From, MayReturnFrom: []api.MayReturn{}, Lasts: api.UntilNextChangedRegistration,
-		DryRun: c.dry, Revision: c.revision(d.Revision)}
+	out := api.TopicDeleted{
+		Topic: topic, RemovedFrom: d.From, MayReturnFrom: []api.MayReturn{}, Lasts: api.UntilNextChangedRegistration,
+		DryRun: c.dry, Revision: c.revision(d.Revision),
+	}
 	why := say("last registration still names it", "最近一次注册仍包含该主题").in(language(c.r))
 	for _, b := range d.MayReturn {
 		out.MayReturnFrom = append(out.MayReturnFrom, api.MayReturn{BrokerName: b, Why: "still-registered", Detail: why})

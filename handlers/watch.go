@@ -227,8 +227,10 @@ func (s *stream) change(ch *registry.Change) bool {
 }
 
 func itemOf(set *api.ChangeSet) api.WatchItem {
-	return api.WatchItem{Event: api.ItemChange, Revision: set.Revision, Time: set.Time, Cause: &set.Cause,
-		Counts: set.Counts, Truncated: set.Truncated, Changes: set.Changes}
+	return api.WatchItem{
+		Event: api.ItemChange, Revision: set.Revision, Time: set.Time, Cause: &set.Cause,
+		Counts: set.Counts, Truncated: set.Truncated, Changes: set.Changes,
+	}
 }
 
 // encodings remembers the last change as it goes to all who want everything: they come

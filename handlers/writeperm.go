@@ -12,8 +12,10 @@ func (h *Handler) getWritePerm(c *call) (reply, error) {
 		return reply{}, err
 	}
 	v := c.view()
-	out := api.WritePerm{BrokerName: g.Name, WritePerm: convert.Granted, TopicCount: v.BrokerTopicCount(g.Name),
-		Wiped: v.WritePermCause(c.snap.Wiped(g.Name)), Revision: v.At()}
+	out := api.WritePerm{
+		BrokerName: g.Name, WritePerm: convert.Granted, TopicCount: v.BrokerTopicCount(g.Name),
+		Wiped: v.WritePermCause(c.snap.Wiped(g.Name)), Revision: v.At(),
+	}
 	for t := range c.snap.BrokerTopics(g.Name) {
 		if q, _ := t.Queue(g.Name); q.Writable() {
 			out.WritableTopicCount++

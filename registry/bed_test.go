@@ -97,7 +97,7 @@ func (x broker) info() MemberInfo {
 // try registers x over the connection of that name.
 func (b *bed) try(x broker, conn string) (Registered, error) {
 	reg := Registration{MemberInfo: x.info(), Topics: b.Snapshot().NewStatement(x.cluster, x.addr)}
-	for _, f := range strings.Fields(x.topics) {
+	for f := range strings.FieldsSeq(x.topics) {
 		name, c, err := parseTopic(f)
 		if err != nil {
 			b.Fatal(err)

@@ -50,7 +50,7 @@ func (s *script) register(a []string) error {
 		cause = Cause{Face: "rest", Action: "putMember", Actor: o}
 	}
 	if m := opts["map"]; m != "" {
-		for _, text := range strings.Split(m, ";") {
+		for text := range strings.SplitSeq(m, ";") {
 			mapping, err := parseMapping(text, reg.Name)
 			if err != nil {
 				return err

@@ -175,8 +175,7 @@ func options(a []string) (rest []string, opts map[string]string) {
 }
 
 func (s *script) refused(err error) {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		s.say("refused: %s %s: %s", e.Kind, e.Code, e.Message)
 		return
 	}
@@ -264,7 +263,7 @@ func parseMapping(text, broker string) (*Mapping, error) {
 	if _, err := fmt.Sscan(p[1]+" "+p[2], &m.TotalQueues, &m.Epoch); err != nil {
 		return nil, err
 	}
-	for _, pair := range strings.Split(p[3], ",") {
+	for pair := range strings.SplitSeq(p[3], ",") {
 		var id QueueID
 		if _, err := fmt.Sscanf(pair, "%d>%d", &id.Logical, &id.Physical); err != nil {
 			return nil, err

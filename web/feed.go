@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"sync"
@@ -139,9 +140,7 @@ func (f *Feed) Stats() FeedStats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := FeedStats{Sockets: len(f.sockets), Frames: f.frames.Load(), Bytes: f.bytes.Load(), Resets: make(map[string]uint64, len(f.resets))}
-	for reason, n := range f.resets {
-		out.Resets[reason] = n
-	}
+	maps.Copy(out.Resets, f.resets)
 	return out
 }
 

@@ -120,8 +120,7 @@ func state(err error) string {
 
 // putInPlace sets a broken file aside and puts the backup's content in its place.
 func (f *File) putInPlace(l *Loaded, mainErr error) {
-	var bad *brokenError
-	if errors.As(mainErr, &bad) {
+	if _, ok := errors.AsType[*brokenError](mainErr); ok {
 		aside, err := f.setAside()
 		if err != nil {
 			l.Note += fmt.Sprintf("; the broken file stays in place because it could not be kept under another name: %v", err)
@@ -159,8 +158,7 @@ func (f *File) save(data []byte) error {
 	if !f.good {
 		// What is not whole must not become the backup.
 		old, err := f.read(f.path)
-		var bad *brokenError
-		if errors.As(err, &bad) {
+		if _, ok := errors.AsType[*brokenError](err); ok {
 			if _, err := f.setAside(); err != nil {
 				return err
 			}
@@ -181,8 +179,7 @@ func (f *File) replaceKeeping(data []byte) error {
 		return fmt.Errorf("keep the previous content: %w", err)
 	}
 	err = f.replace(data)
-	var flush *flushError
-	if errors.As(err, &flush) {
+	if _, ok := errors.AsType[*flushError](err); ok {
 		f.putBack(had)
 	}
 	return err

@@ -3,6 +3,7 @@ package kvfile_test
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,9 +72,7 @@ func (m *memFS) change(f func(map[string]*inode)) {
 func (m *memFS) powerCut(kept int) *memFS {
 	after := newMemFS()
 	after.noLinks = m.noLinks
-	for n, i := range m.durable {
-		after.names[n] = i
-	}
+	maps.Copy(after.names, m.durable)
 	for _, f := range m.journal[:kept] {
 		f(after.names)
 	}
@@ -98,9 +97,7 @@ func (m *memFS) killed() *memFS {
 
 func (m *memFS) flush() {
 	m.durable = map[string]*inode{}
-	for n, i := range m.names {
-		m.durable[n] = i
-	}
+	maps.Copy(m.durable, m.names)
 	m.journal = nil
 }
 

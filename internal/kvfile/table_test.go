@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"fingerpost/internal/kvfile"
-
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"fingerpost/internal/kvfile"
 )
 
 func TestTableForm(t *testing.T) {
