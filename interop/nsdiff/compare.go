@@ -47,10 +47,10 @@ var mapMembers = map[string]bool{"brokerAddrTable": true, "clusterAddrTable": tr
 var hashLists = map[string]bool{"topicList": true, "brokerDatas": true, "queueDatas": true, "clusterAddrTable[]": true}
 
 // Settings that say where a server lives.
-var localConfig = map[string]bool{"listenPort": true, "configStorePath": true, "kvConfigPath": true, "rocketmqHome": true, "bindAddress": true}
+var localConfig = map[string]bool{"listenPort": true, "configStorePath": true, "kvConfigPath": true, "bindAddress": true}
 
-// Settings of the Java network library and thread pools: another implementation need not have them.
-var tuningConfig = regexp.MustCompile(`^(server[A-Z].*|client(Request|Worker|Callback|Channel|Oneway|Async|Socket|Close|Pooled|Netty).*|writeBuffer.*|useEpoll.*|useTLS|enableShutdownGracefully|shutdownWaitTimeSeconds|defaultThreadPool.*|unRegisterBrokerQueueCapacity)$`)
+// Settings of the Java process, its network library and thread pools: another implementation need not have them.
+var tuningConfig = regexp.MustCompile(`^(server[A-Z].*|client(Request|Worker|Callback|Channel|Oneway|Async|Socket|Close|Pooled|Netty).*|writeBuffer.*|useEpoll.*|useTLS|enableShutdownGracefully|shutdownWaitTimeSeconds|defaultThreadPool.*|unRegisterBrokerQueueCapacity|rocketmqHome)$`)
 
 var javaException = regexp.MustCompile(`^(?:java|javax|org|com|io|sun)\.[\w.$]*?([A-Z]\w*(?:Exception|Error))\b`)
 var identityHash = regexp.MustCompile(`@[0-9a-f]{4,8}\b`)

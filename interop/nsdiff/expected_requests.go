@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// identity are the requests that name a broker, with the fields of which one alone may be missing.
+// identity are the requests that name a broker, with the fields that they may not do without.
 var identity = map[int][]string{
 	rcRegister:    {"clusterName", "brokerName", "brokerAddr", "brokerId"},
 	rcUnregister:  {"clusterName", "brokerName", "brokerAddr", "brokerId"},
@@ -13,43 +13,57 @@ var identity = map[int][]string{
 	rcHeartbeat:   {"clusterName", "brokerName", "brokerAddr"},
 }
 
-// lacks says whether a request leaves out, or garbles, a field that says which broker it is about.
+// lacks says whether a request leaves out a field that says which broker it is about, or has an id that is no number.
 func lacks(h *header) bool {
-	for _, f := range identity[h.code] {
-		v := h.ext[f]
-		if v == "" {
+	fields, known := identity[h.code]
+	if !known {
+		return false
+	}
+	for _, f := range fields {
+		if h.ext[f] == "" {
 			return true
 		}
-		if f == "brokerId" {
-			if _, err := strconv.ParseInt(v, 10, 64); err != nil {
-				return true
-			}
-		}
+	}
+	id, given := h.ext["brokerId"]
+	if _, err := strconv.ParseInt(id, 10, 64); given && err != nil {
+		return true
 	}
 	return false
 }
 
-// requestExpectations are the differences in what a request is answered and does by itself.
 func requestExpectations() []expected {
 	return []expected{
 		{anchor: "missing-identity", parts: true,
 			stirs: func(s *scene) bool {
 				for _, h := range s.h {
-					if identity[h.code] != nil && lacks(h) {
+					if lacks(h) {
 						return true
 					}
 				}
 				return false
 			},
 			covers: func(s *scene, d *diff) bool { return s.refusedByB() || s.st.Oneway && d.Class == cHard }},
-		{anchor: "kv-value-required", parts: true, hidden: true,
+		{anchor: "kv-fields-required", parts: true, hidden: true,
 			stirs: func(s *scene) bool {
 				return s.any(rcPutKV, func(h *header) bool {
 					v, given := h.ext["value"]
-					return !given || v == "" && s.st.Enc == "rmq"
+					return !given || v == "" && s.st.Enc == "rmq" || h.ext["namespace"] == "" || h.ext["key"] == ""
 				})
 			},
 			covers: func(s *scene, d *diff) bool { return d.about(rcPutKV) && s.refusedByB() }},
+		{anchor: "kv-fields-required", // what the oracle has kept under such a name
+			covers: func(s *scene, d *diff) bool {
+				if !d.about(rcGetKV, rcKVList) || d.Class != cHard {
+					return false
+				}
+				key, one := d.Asked.ext["key"]
+				return d.Asked.ext["namespace"] == "" || one && key == ""
+			}},
+		{anchor: "huge-timeout", parts: true,
+			stirs: func(s *scene) bool {
+				return s.any(rcRegister, func(h *header) bool { return h.ext["heartbeatTimeoutMillis"] == hugeTimeout })
+			},
+			covers: func(s *scene, d *diff) bool { return d.Class == cHard && d.Part }},
 		{anchor: "unknown-broker-topic", parts: true,
 			stirs: func(s *scene) bool {
 				return s.any(rcRegTopic, func(*header) bool {

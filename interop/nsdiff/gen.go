@@ -14,6 +14,7 @@ type mbroker struct {
 	id                        int
 	dv                        DV
 	topics                    []TopicSpec
+	comp                      bool // its last body was compressed, which loses the topics' flags
 }
 
 // mgroup is what the last registration of a broker name said of all of it.
@@ -147,7 +148,10 @@ func (g *gen) addr(name string) string {
 
 func (g *gen) id() int {
 	if g.profile == "full" && g.chance(0.01) {
-		return pick(g, -1, 2147483648, 7)
+		return pick(g, 2147483648, 7)
+	}
+	if g.profile == "full" && g.stray() {
+		return -1
 	}
 	return pick(g, 0, 0, 0, 1, 1, 1, 2, 2, 3)
 }

@@ -11,10 +11,25 @@ func (g *gen) stranger() *mbroker {
 	return &mbroker{cluster: g.home(name), name: name, addr: g.addr(name), id: g.id(), conn: "adm"}
 }
 
+// grouped: a broker of that name is registered, as far as the model knows.
+func (g *gen) grouped(name string) bool {
+	for _, o := range g.live {
+		if o.name == name {
+			return true
+		}
+	}
+	return false
+}
+
 func (g *gen) unregister() *Step {
 	b := g.any()
-	if b == nil || g.chance(0.12) {
+	if b == nil || g.chance(0.1) {
 		b = g.stranger()
+		for _, n := range []string{"b4", "b3", "b2"} { // of a group that is there it would be an expected difference
+			if g.grouped(b.name) && !g.stray() {
+				b = &mbroker{cluster: homes[n].cluster, name: n, addr: g.addr(n), id: b.id, conn: "adm"}
+			}
+		}
 	}
 	c := *b
 	switch x := g.Intn(100); {
@@ -22,10 +37,10 @@ func (g *gen) unregister() *Step {
 		c.name = g.name()
 	case g.stray():
 		c.cluster = g.cluster()
+	case g.stray():
+		c.addr = g.addr(c.name)
 	case x < 12:
 		c.id = g.id()
-	case x < 20:
-		c.addr = g.addr(c.name)
 	}
 	st := g.req(rcUnregister, "brokerName", c.name, "brokerAddr", c.addr, "clusterName", c.cluster, "brokerId", strconv.Itoa(c.id))
 	if g.chance(0.7) {
@@ -94,6 +109,9 @@ func (g *gen) half() *Step {
 	return st
 }
 
+// hugeTimeout overflows in the oracle, so that the broker counts as dead at once.
+const hugeTimeout = "9223372036854775807"
+
 func (g *gen) expire() *Step {
 	if !g.slow {
 		return g.register()
@@ -104,7 +122,10 @@ func (g *gen) expire() *Step {
 	st.Conn = fmt.Sprintf("x%d", g.xconn)
 	st.Enc = ""
 	st.Reg.CRC = ""
-	st.Reg.Timeout = pick(g, "1", "50", "0", "-5", "9223372036854775807")
+	st.Reg.Timeout = pick(g, "1", "50", "0", "-5")
+	if g.stray() {
+		st.Reg.Timeout = hugeTimeout
+	}
 	if len(st.Reg.Topics) == 1 {
 		st.Reg.Topics = nil
 	}

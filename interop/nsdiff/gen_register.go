@@ -44,6 +44,7 @@ func (g *gen) register() *Step {
 	r.Topics = append([]TopicSpec{}, b.topics...)
 	g.headerExtras(b, r)
 	g.bodyForm(st, b, same)
+	b.comp = r.Comp == "true"
 	if g.chance(0.12) {
 		st.Enc = "rmq"
 	}
@@ -103,8 +104,8 @@ func (g *gen) member(name string, id int) *mbroker {
 func (g *gen) speakOf(b *mbroker, mode string) (same bool) {
 	last, spoke := g.said[b.cluster+b.addr]
 	switch x := g.Intn(100); {
-	case mode == "refresh" && x < 35:
-		return spoke && last == b.dv
+	case mode == "refresh" && x < 35 && !b.comp && spoke && last == b.dv:
+		return true
 	case x < 70:
 		b.dv.Counter++
 	case x < 82:
@@ -240,7 +241,7 @@ func (g *gen) mapping(r *RegSpec, b *mbroker) {
 	}
 	r.Maps = []MapSpec{m}
 	r.Detail = g.chance(0.5)
-	if g.chance(0.7) {
+	if g.chance(0.7) && (len(r.Topics) > 0 || g.member(b.name, b.id) != nil) {
 		for _, t := range r.Topics {
 			if t.Name == n {
 				return

@@ -35,7 +35,7 @@ func (r *runner) track(st *Step, oa *outcome) {
 		if st.Oneway || len(oa.frames) == 1 && oa.frames[0] != nil && oa.frames[0].hdr.code == 0 {
 			r.forget(k)
 			r.regs[k] = regInfo{st.Conn, h.ext["brokerName"]}
-			if st.Reg != nil {
+			if st.Reg != nil && st.Reg.Form == "full" && (!st.Reg.isComp() || st.Ver >= v5_0_0) { // else they are not sent
 				for _, m := range st.Reg.Maps {
 					delete(r.stale, [2]string{r.env.sub(m.Topic), r.env.sub(m.Bname)})
 				}

@@ -45,5 +45,8 @@ func (u *universe) learn(st *Step, e *env) {
 		for _, t := range st.Reg.Topics {
 			u.topics[e.sub(t.Name)] = true
 		}
+		for _, m := range st.Reg.Maps {
+			u.topics[e.sub(m.Topic)] = true
+		}
 	}
 }

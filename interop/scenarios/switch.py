@@ -78,9 +78,9 @@ def by_controller(report, world, version):
         topic = topic_with_messages(s, 20)
         report.eventually("the slave has copied the log", lambda: 0 < log_end(s, ("s", 0)) == log_end(s, ("s", 1)), 45)
         report.eventually("and is in the set that may be elected", lambda: len(re.findall(
-            r"#InSyncReplica", s.admin("getSyncStateSet", "-a", controller.addr, "-b", s.cluster + "-s"))) == 2, 45,
+            r"InSyncReplica:", s.admin("getSyncStateSet", "-a", controller.addr, "-b", s.cluster + "-s"))) == 2, 45,
             lambda: s.admin("getSyncStateSet", "-a", controller.addr, "-b", s.cluster + "-s"))
-        text = s.admin("electMaster", "-a", controller.addr, "-b", s.cluster + "-s", "-i", "2", "-c", s.cluster)
+        text = s.admin("electMaster", "-a", controller.addr, "-bn", s.cluster + "-s", "-b", "2", "-c", s.cluster)
         report.eventually("the slave takes the master's id while both run", lambda: s.ids("s").get("0") ==
                           s.servers[("s", 1)].addr, 30, lambda: "%s; %s" % (s.ids("s"), text))
         report.eventually("the old master has a slave's id", lambda: addresses(s, i0=1, i1=0), 30, s_ids(s))
