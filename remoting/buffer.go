@@ -24,8 +24,8 @@ type buffer struct{ b []byte }
 
 var smallBuffers = sync.Pool{New: func() any { return &buffer{b: make([]byte, 0, smallBuffer)} }}
 
-// grownBuffers are those that answers have made larger. They are kept apart, so that
-// reading begins with small ones.
+// grownBuffers are those that answers and frames have made larger. They are kept apart,
+// so that reading begins with small ones.
 var grownBuffers = sync.Pool{New: func() any { return newBuffer() }}
 
 // largeBuffers keeps the buffers of large frames for the next one, until the next
@@ -55,12 +55,19 @@ func (b *buffer) reserve(n int) {
 	if n <= cap(b.b) {
 		return
 	}
+	pool := &grownBuffers
 	if n > 4*flushAt {
-		if l, ok := largeBuffers.Get().(*buffer); ok {
-			if cap(l.b) >= n {
-				b.b, l.b = append(l.b[:0], b.b...), nil
-				return
-			}
+		pool = &largeBuffers
+	}
+	if l, ok := pool.Get().(*buffer); ok {
+		// Much more than is needed would be kept from whoever needs it.
+		fits := n <= cap(l.b) && cap(l.b) <= 4*n
+		if fits {
+			b.b, l.b = append(l.b[:0], b.b...), b.b
+		}
+		l.free()
+		if fits {
+			return
 		}
 	}
 	grown := make([]byte, len(b.b), n)

@@ -36,16 +36,18 @@ type notifier struct {
 }
 
 // notifyLoop sends the notices that changes of the registry call for, until ctx ends.
-func (s *Server) notifyLoop(ctx context.Context) {
+// It begins with a subscription that is older than the first request.
+func (s *Server) notifyLoop(ctx context.Context, sub *registry.Subscription) {
 	n := &notifier{srv: s, ctx: ctx, targets: make(map[string]chan wire.MinBrokerIDChange)}
 	defer n.wg.Wait()
-	for ctx.Err() == nil {
-		_, sub := s.Registry.Subscribe(noticeBacklog)
+	for {
 		n.follow(sub)
 		sub.Close()
-		if ctx.Err() == nil {
-			s.Log.Warn("notices of changed smallest broker ids may have been lost: too many changes at once")
+		if ctx.Err() != nil {
+			return
 		}
+		s.Log.Warn("notices of changed smallest broker ids may have been lost: too many changes at once")
+		_, sub = s.Registry.Subscribe(noticeBacklog)
 	}
 }
 

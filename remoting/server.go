@@ -143,8 +143,9 @@ func (s *Server) Serve(ln net.Listener) error {
 		return nil
 	}
 	s.ln = ln
+	_, sub := s.Registry.Subscribe(noticeBacklog)
 	// What Shutdown waits for is started under the lock, or it might be missed.
-	s.wg.Go(func() { s.notifyLoop(s.ctx) })
+	s.wg.Go(func() { s.notifyLoop(s.ctx, sub) })
 	s.mu.Unlock()
 	for pause := time.Duration(0); ; {
 		nc, err := ln.Accept()
