@@ -65,7 +65,7 @@ func NewDashboard(fsys fs.FS) (*Dashboard, error) {
 	d.index = newAsset("index.html", linkIndex(index, d.version, preloads(sources)))
 	delete(sources, "index.html")
 	for name, text := range sources {
-		d.files[name] = newAsset(name, text)
+		d.files[name] = newAsset(name, lighten(name, text))
 	}
 	return d, nil
 }

@@ -5,7 +5,7 @@
 //
 // [Dashboard] serves index.html uncached and everything else under a path that holds
 // a hash of all files, so that it may be cached for ever and a page never mixes two
-// versions. Files are compressed once, when they are loaded.
+// versions. Files lose their comments and are compressed once, when they are loaded.
 //
 // # Feed
 //

@@ -39,3 +39,6 @@ export const notice = signal(null);
 export function say(text) {
   notice.value = { text, at: Date.now() };
 }
+
+/** The table on the page, for the keys j, k and y: {move, copy}, or null. */
+export const table = { current: null };

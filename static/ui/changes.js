@@ -2,8 +2,7 @@
 import { html } from '../vendor/preact.js';
 import { has, t } from '../lib/i18n.js';
 import { describe } from '../lib/describe.js';
-import { Go, Name, When } from './atoms.js';
-import { Icon } from './icons.js';
+import { Go, Icon, Name, When } from './atoms.js';
 
 /** What a set was about, in one line. */
 export function Subject({ set }) {

@@ -5,8 +5,7 @@ import { rich, t } from '../lib/i18n.js';
 import { curl, get, send } from '../lib/api.js';
 import { say } from '../lib/live.js';
 import { Dialog } from './dialog.js';
-import { Code } from './atoms.js';
-import { Icon } from './icons.js';
+import { Code, Icon } from './atoms.js';
 import { Loading } from './states.js';
 
 let peers;

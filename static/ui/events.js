@@ -9,9 +9,8 @@ import { time, visible } from '../lib/format.js';
 import { store } from '../lib/live.js';
 import { describe } from '../lib/describe.js';
 import { Actor, keyOf, Subject } from './changes.js';
-import { Badge, Code, Name, When } from './atoms.js';
+import { Badge, Code, Icon, Name, When } from './atoms.js';
 import { Blank, Failed, Loading } from './states.js';
-import { Icon } from './icons.js';
 
 export const kinds = ['member', 'topic', 'writePerm', 'kv', 'config', 'cluster', 'server'];
 const page = 100;

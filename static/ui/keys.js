@@ -2,7 +2,7 @@
 // with a modifier, and when they are switched off.
 import { shortcuts } from '../lib/prefs.js';
 import { go } from '../lib/router.js';
-import { currentTable } from './table.js';
+import { table } from '../lib/live.js';
 import { nextLanguage, places, togglePause, turnTheme } from './shell.js';
 
 let pending = 0;
@@ -25,8 +25,8 @@ function key(e) {
     '?': () => dispatchEvent(new Event('fingerpost:help')),
     g: () => { pending = Date.now(); },
     p: togglePause, t: turnTheme, l: nextLanguage,
-    j: () => currentTable()?.move(1), k: () => currentTable()?.move(-1),
-    y: () => currentTable()?.copy(),
+    j: () => table.current?.move(1), k: () => table.current?.move(-1),
+    y: () => table.current?.copy(),
   }[e.key];
   if (!act) return;
   e.preventDefault();

@@ -1,7 +1,7 @@
 // A button with a small panel under it: the browser's popover closes it by Escape or by a
 // click elsewhere.
 import { html, useEffect, useId, useRef, useState } from '../vendor/preact.js';
-import { Icon } from './icons.js';
+import { Icon } from './atoms.js';
 
 export function Menu({ label, icon, children }) {
   const id = useId();

@@ -4,8 +4,7 @@ import { t } from '../lib/i18n.js';
 import { go } from '../lib/router.js';
 import { find } from '../lib/find.js';
 import { store } from '../lib/live.js';
-import { Name } from './atoms.js';
-import { Icon, } from './icons.js';
+import { Icon, Name } from './atoms.js';
 
 const paths = { topic: (n) => ['topics', n], broker: (n) => ['brokers', n], cluster: () => ['clusters'] };
 const icons = { topic: 'topics', broker: 'brokers', cluster: 'clusters', all: 'search' };

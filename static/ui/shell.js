@@ -9,7 +9,7 @@ import { serverNow, tick } from '../lib/clock.js';
 import { duration, time } from '../lib/format.js';
 import { Overview } from '../views/overview.js';
 import { Blank, Failed, Loading } from './states.js';
-import { Icon, Logo } from './icons.js';
+import { Icon, Logo } from './atoms.js';
 
 /** The places, in the order of the list. `key` follows g on the keyboard. */
 export const places = [

@@ -3,8 +3,7 @@
 import { html, useEffect, useRef, useState } from '../vendor/preact.js';
 import { get, Problem } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
-import { Code, Go } from './atoms.js';
-import { Icon } from './icons.js';
+import { Code, Go, Icon } from './atoms.js';
 
 /** Grey lines, after a moment: what is there at once needs none. */
 export function Loading({ lines = 6 }) {

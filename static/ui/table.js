@@ -2,16 +2,11 @@
 // drawn, so that a hundred thousand rows cost what thirty do. Rows have one height, which
 // is measured, not assumed: people enlarge text.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../vendor/preact.js';
-import { Virtualizer, elementScroll, observeElementOffset, observeElementRect } from '../vendor/virtual.js';
 import { t } from '../lib/i18n.js';
 import { sortRows } from '../lib/sort.js';
 import { hold } from '../lib/hold.js';
-import { copyText } from './atoms.js';
-import { Icon } from './icons.js';
-
-let current = null;
-/** The table on the page, for the keys j, k and y. */
-export const currentTable = () => current;
+import { reveal, windowOf } from '../lib/window.js';
+import { Icon, copyText } from './atoms.js';
 
 /**
  * @typedef {object} Column
@@ -31,7 +26,6 @@ export const currentTable = () => current;
  */
 export function DataTable({ label, columns, rows, rowKey, rowHref, sort, onSort, rowClass, copy, total, view = '' }) {
   const frame = useRef(null);
-  const [, draw] = useState(0);
   const [busy, setBusy] = useState(false);
   const kept = useRef({ order: [], view: null });
   const [release, setRelease] = useState(0);
@@ -46,28 +40,25 @@ export function DataTable({ label, columns, rows, rowKey, rowHref, sort, onSort,
     return held;
   }, [sorted, busy, mode]);
 
-  const v = useVirtual(frame, list.length, () => draw((n) => n + 1));
-  const items = v.getVirtualItems();
-  const before = items.length ? items[0].start : 0;
-  const after = items.length ? v.getTotalSize() - items[items.length - 1].end : 0;
+  const { first, last, before, after, show } = useWindow(frame, list.length);
 
   const rowLink = (i) => frame.current?.querySelector(`tr[data-i="${i}"] a`);
   const move = (by) => {
-    const at = Number(document.activeElement?.closest?.('tr[data-i]')?.dataset.i ?? (by > 0 ? (items[0]?.index ?? 0) - 1 : items[0]?.index ?? 0));
-    const next = Math.max(0, Math.min(list.length - 1, at + by));
-    v.scrollToIndex(next);
+    const at = document.activeElement?.closest?.('tr[data-i]')?.dataset.i;
+    const next = Math.max(0, Math.min(list.length - 1, at === undefined ? first : Number(at) + by));
+    show(next);
     // The row may have to be drawn first.
     requestAnimationFrame(() => requestAnimationFrame(() => rowLink(next)?.focus({ preventScroll: true })));
   };
   useEffect(() => {
-    current = {
+    table.current = {
       move,
       copy: () => {
         const i = document.activeElement?.closest?.('tr[data-i]')?.dataset.i;
         if (i !== undefined) copyText((copy ?? rowKey)(list[i].row));
       },
     };
-    return () => { current = null; };
+    return () => { table.current = null; };
   });
   useEffect(() => { frame.current.scrollTop = 0; }, [view]);
 
@@ -84,10 +75,10 @@ export function DataTable({ label, columns, rows, rowKey, rowHref, sort, onSort,
       <colgroup>${columns.map((c) => html`<col key=${c.id} style=${{ width: c.width ?? 'auto' }} />`)}</colgroup>
       <thead><tr aria-rowindex="1">${columns.map((c) => html`<${Heading} key=${c.id} column=${c} sort=${sort} onSort=${onSort} />`)}</tr></thead>
       <tbody onFocusIn=${focusIn}>${before > 0 && html`<tr class="pad" aria-hidden="true" key="before"><td style=${{ '--h': before + 'px' }} colspan=${columns.length} /></tr>`}
-        ${items.map((item) => {
-          const { row, gone } = list[item.index];
-          return html`<tr key=${rowKey(row)} data-i=${item.index} aria-rowindex=${item.index + 2} onClick=${(e) => click(e, row)}
-            class=${(gone ? 'gone ' : '') + (rowHref ? 'go ' : '') + (rowClass?.(row) ?? '')}>${columns.map((c, i) => (i === 0
+        ${list.slice(first, last).map(({ row, gone }, at) => {
+          const i = first + at;
+          return html`<tr key=${rowKey(row)} data-i=${i} aria-rowindex=${i + 2} onClick=${(e) => click(e, row)}
+            class=${(gone ? 'gone ' : '') + (rowHref ? 'go ' : '') + (rowClass?.(row) ?? '')}>${columns.map((c, nth) => (nth === 0
               ? html`<th scope="row" key=${c.id} class=${c.num ? 'num' : ''}>${c.cell(row)}</th>`
               : html`<td key=${c.id} class=${c.num ? 'num' : ''}>${c.cell(row)}</td>`))}</tr>`;
         })}
@@ -104,27 +95,34 @@ function Heading({ column, sort, onSort }) {
     <button type="button" onClick=${() => onSort(on && !down ? '-' + column.id : column.id)}>${column.label}${on && html`<${Icon} name=${down ? 'down' : 'up'} size="12" />`}</button></th>`;
 }
 
-// Connects the virtualizer, which knows no framework, to the frame.
-function useVirtual(frame, count, draw) {
-  const height = useRef(36);
-  const ref = useRef(null);
-  const options = {
-    count, overscan: 8, getScrollElement: () => frame.current, estimateSize: () => height.current,
-    observeElementRect, observeElementOffset, scrollToFn: elementScroll, onChange: draw,
-    scrollPaddingStart: height.current + 2, initialRect: { width: 0, height: 600 },
-  };
-  ref.current ??= new Virtualizer(options);
-  const v = ref.current;
-  v.setOptions(options);
-  useLayoutEffect(() => v._didMount(), []);
+// Follows the frame's scrolling and size, and draws anew when other rows come into sight.
+function useWindow(frame, count) {
+  const [row, setRow] = useState(36);
+  const [{ top, height }, setView] = useState({ top: 0, height: 700 });
   useLayoutEffect(() => {
-    v._willUpdate();
-    const row = frame.current.querySelector('tbody tr[data-i]');
-    const real = row?.getBoundingClientRect().height ?? 0;
-    if (real > 0 && Math.abs(real - height.current) > 0.5) {
-      height.current = real;
-      v.measure();
-    }
+    const at = frame.current;
+    const look = () => setView((v) => {
+      // Rows are drawn in advance, so a few pixels more or less need no drawing.
+      const moved = Math.abs(v.top - at.scrollTop) >= row * 3 || Math.abs(v.height - at.clientHeight) > 1 || (at.scrollTop === 0) !== (v.top === 0);
+      return moved ? { top: at.scrollTop, height: at.clientHeight } : v;
+    });
+    const sizes = new ResizeObserver(look);
+    sizes.observe(at);
+    at.addEventListener('scroll', look, { passive: true });
+    look();
+    return () => {
+      sizes.disconnect();
+      at.removeEventListener('scroll', look);
+    };
+  }, [row]);
+  useLayoutEffect(() => {
+    const real = frame.current.querySelector('tbody tr[data-i]')?.getBoundingClientRect().height ?? 0;
+    if (real > 0 && Math.abs(real - row) > 0.5) setRow(real);
   });
-  return v;
+  const show = (index) => {
+    const at = frame.current;
+    const head = at.querySelector('thead').offsetHeight;
+    at.scrollTop = reveal({ top: at.scrollTop, height: at.clientHeight, row, head, index });
+  };
+  return { ...windowOf({ top, height, row, count }), show };
 }

@@ -7,10 +7,9 @@ import { curl, send } from '../lib/api.js';
 import { address, deref, example, operations, typeOf } from '../lib/openapi.js';
 import { matcher } from '../lib/find.js';
 import { isAdmin } from '../lib/live.js';
-import { Badge, Code, Head } from '../ui/atoms.js';
+import { Badge, Code, Head, Icon } from '../ui/atoms.js';
 import { Failed, Loading, NoMatch } from '../ui/states.js';
 import { Filter } from '../ui/filters.js';
-import { Icon } from '../ui/icons.js';
 
 const levels = { GET: 'info', PUT: 'warn', POST: 'warn', PATCH: 'warn', DELETE: 'bad' };
 

@@ -8,13 +8,12 @@ import { matcher } from '../lib/find.js';
 import { permText, visible } from '../lib/format.js';
 import { path as at, curl } from '../lib/api.js';
 import { isAdmin, role, store } from '../lib/live.js';
-import { Badge, Code, Copy, Go, Head, Name, Perm, State, Tabs, TimeLeft, When } from '../ui/atoms.js';
+import { Badge, Code, Copy, Go, Head, Icon, Name, Perm, State, Tabs, TimeLeft, When } from '../ui/atoms.js';
 import { Blank, Got, Loading, NoMatch, useGet } from '../ui/states.js';
 import { DataTable } from '../ui/table.js';
 import { Filter } from '../ui/filters.js';
 import { Events } from '../ui/events.js';
 import { Lazy } from '../ui/shell.js';
-import { Icon } from '../ui/icons.js';
 import { useGroups } from './overview.js';
 
 const confirm = () => import('../ui/confirm.js');

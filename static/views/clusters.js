@@ -6,9 +6,8 @@ import { route, setQuery } from '../lib/router.js';
 import { tick } from '../lib/clock.js';
 import { stateOf } from '../lib/groups.js';
 import { store } from '../lib/live.js';
-import { Badge, Copy, Go, Head, Name, State, TimeLeft, When } from '../ui/atoms.js';
+import { Badge, Copy, Go, Head, Icon, Name, State, TimeLeft, When } from '../ui/atoms.js';
 import { Loading, NoBrokers, NoMatch } from '../ui/states.js';
-import { Icon } from '../ui/icons.js';
 import { useGroups } from './overview.js';
 
 export default function Clusters() {

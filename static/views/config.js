@@ -6,41 +6,28 @@ import { route, setQuery } from '../lib/router.js';
 import { curl, send } from '../lib/api.js';
 import { matcher } from '../lib/find.js';
 import { isAdmin, say, store } from '../lib/live.js';
-import { Badge, Code, Copy, Head } from '../ui/atoms.js';
+import { Badge, Code, Copy, Head, Icon } from '../ui/atoms.js';
 import { Got, NoMatch } from '../ui/states.js';
 import { DataTable } from '../ui/table.js';
 import { Filter, Select } from '../ui/filters.js';
 import { Dialog } from '../ui/dialog.js';
-import { Icon } from '../ui/icons.js';
 
 const key = (x) => x.key;
-
-// The server explains its settings in English; the Chinese words for them are here.
-function useDocs() {
-  const [docs, set] = useState({});
-  useEffect(() => {
-    if (language.value !== 'zh-CN') return set({});
-    import('../lang/config-zh-CN.js').then((m) => set(m.default));
-    return undefined;
-  }, [language.value]);
-  return docs;
-}
 
 export default function Config() {
   const { q = '', show = '', sort = 'changed' } = route.value.query;
   const [state, setState] = useState({ data: null, error: null });
   const [try_, setTry] = useState(0);
   const [edit, setEdit] = useState(null);
-  const docs = useDocs();
   const moved = store.configMoved.value;
   useEffect(() => {
     send('GET', 'config').then((r) => setState({ data: r.body, etag: r.etag, error: null }), (error) => setState((s) => ({ ...s, error })));
-  }, [moved, try_]);
-  const items = useMemo(() => (state.data?.items ?? []).map((x) => ({ ...x, doc: docs[x.key] ?? x.doc })), [state.data, docs]);
+  }, [moved, try_, language.value]); // the server explains its settings in the reader's language
+  const items = state.data?.items ?? [];
   const rows = useMemo(() => {
     const m = matcher(q);
     return items.filter((x) => (m.test(x.key) || m.test(x.doc)) && (!show || (show === 'changed' ? x.source !== 'default' : x.mutable)));
-  }, [items, q, show]);
+  }, [state.data, q, show]);
   const columns = [
     { id: 'key', label: t('config.key'), width: '21rem', value: (x) => x.key, cell: (x) => html`<span class="mono">${x.key}</span>` },
     { id: 'value', label: t('config.value'), width: '15rem', value: (x) => x.value, cell: (x) => html`<span class="mono" title=${x.value}>${x.value === '' ? html`<span class="faint">${t('config.empty')}</span>` : x.value}</span>` },

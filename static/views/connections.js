@@ -5,11 +5,10 @@ import { route, setQuery } from '../lib/router.js';
 import { tick } from '../lib/clock.js';
 import { matcher } from '../lib/find.js';
 import { connected } from '../lib/live.js';
-import { Badge, Head, Name, When, Ago } from '../ui/atoms.js';
+import { Ago, Badge, Head, Icon, Name, When } from '../ui/atoms.js';
 import { Blank, Got, NoMatch, useGet } from '../ui/states.js';
 import { DataTable } from '../ui/table.js';
 import { Filter, Select } from '../ui/filters.js';
-import { Icon } from '../ui/icons.js';
 
 const kinds = ['broker', 'client', 'admin', 'unknown'];
 const key = (x) => x.id;

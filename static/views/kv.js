@@ -9,11 +9,10 @@ import { matcher } from '../lib/find.js';
 import { deleteKey } from '../lib/actions.js';
 import { parseOrder, writeOrder } from '../lib/order.js';
 import { isAdmin, say, store } from '../lib/live.js';
-import { Code, Go, Head, Name } from '../ui/atoms.js';
+import { Code, Go, Head, Icon, Name } from '../ui/atoms.js';
 import { Blank, Failed, Got, Loading, useGet } from '../ui/states.js';
 import { Filter } from '../ui/filters.js';
 import { Lazy } from '../ui/shell.js';
-import { Icon } from '../ui/icons.js';
 import { curl } from '../lib/api.js';
 
 const order = 'ORDER_TOPIC_CONFIG';

@@ -4,8 +4,8 @@ import { html, useState } from '../vendor/preact.js';
 import { t } from '../lib/i18n.js';
 import { me, send, signedOut, whoami } from '../lib/api.js';
 import { feed } from '../lib/live.js';
-import { Logo } from '../ui/icons.js';
 import { nextLanguage } from '../ui/shell.js';
+import { Logo } from '../ui/atoms.js';
 
 export default function Login() {
   const [way, setWay] = useState('token');

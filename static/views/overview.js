@@ -8,10 +8,9 @@ import { memberKey } from '../lib/store.js';
 import { connected, feed, store } from '../lib/live.js';
 import { serverNow } from '../lib/clock.js';
 import { get } from '../lib/api.js';
-import { Go, Head, Name, Spark, State, TimeLeft, Badge } from '../ui/atoms.js';
+import { Badge, Go, Head, Icon, Name, Spark, State, TimeLeft } from '../ui/atoms.js';
 import { ChangeLines } from '../ui/changes.js';
 import { Loading, NoBrokers, useGet } from '../ui/states.js';
-import { Icon } from '../ui/icons.js';
 
 /** The sets with counts of topics; made anew only when the store moved. */
 export function useGroups() {

@@ -2,9 +2,8 @@
 // broker registers with every one of them, and a change made here is made here alone.
 import { html } from '../vendor/preact.js';
 import { t } from '../lib/i18n.js';
-import { Copy, Head, Code } from '../ui/atoms.js';
+import { Code, Copy, Head, Icon } from '../ui/atoms.js';
 import { Blank, Got, useGet } from '../ui/states.js';
-import { Icon } from '../ui/icons.js';
 import { store } from '../lib/live.js';
 
 export default function Peers() {

@@ -8,12 +8,11 @@ import { tick } from '../lib/clock.js';
 import { duration } from '../lib/format.js';
 import { matcher } from '../lib/find.js';
 import { isAdmin, say, store } from '../lib/live.js';
-import { Badge, Go, Head, Name, When } from '../ui/atoms.js';
+import { Badge, Go, Head, Icon, Name, When } from '../ui/atoms.js';
 import { Blank, Got, NoMatch, useGet } from '../ui/states.js';
 import { DataTable } from '../ui/table.js';
 import { Filter, Select } from '../ui/filters.js';
 import { Dialog } from '../ui/dialog.js';
-import { Icon } from '../ui/icons.js';
 
 const reasons = ['not-in-last-registration', 'broker-unknown', 'no-master', 'read-only-everywhere'];
 const key = (x) => x.topic + '\u0000' + x.brokerName + '\u0000' + x.reason;

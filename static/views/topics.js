@@ -8,12 +8,11 @@ import { types } from '../lib/topic.js';
 import { table, download } from '../lib/export.js';
 import { hiddenColumns, storeHiddenColumns } from '../lib/prefs.js';
 import { store } from '../lib/live.js';
-import { Badge, Go, Head, Name, Perm, When } from '../ui/atoms.js';
+import { Badge, Go, Head, Icon, Name, Perm, When } from '../ui/atoms.js';
 import { DataTable } from '../ui/table.js';
 import { Blank, Loading, NoBrokers, NoMatch } from '../ui/states.js';
 import { Filter, Select } from '../ui/filters.js';
 import { Menu } from '../ui/menu.js';
-import { Icon } from '../ui/icons.js';
 
 /** A permission that changed a moment ago says so for a while. */
 function Changed({ topic }) {

@@ -1,4 +1,4 @@
-// Bundles the pinned packages into ../preact.js and ../virtual.js, puts their licences
+// Bundles the pinned packages into ../preact.js, puts their licences
 // beside them and writes the checksums that the Go test of package static compares.
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
@@ -7,9 +7,8 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 const version = (name) => JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')).version;
 const bundles = [
   { file: 'preact.js', entry: 'preact.entry.js', of: ['preact', '@preact/signals', '@preact/signals-core', 'htm'] },
-  { file: 'virtual.js', entry: 'virtual.entry.js', of: ['@tanstack/virtual-core'] },
 ];
-const licences = { preact: 'preact', '@preact/signals': 'preact-signals', htm: 'htm', '@tanstack/virtual-core': 'tanstack-virtual-core' };
+const licences = { preact: 'preact', '@preact/signals': 'preact-signals', htm: 'htm' };
 
 for (const b of bundles) {
   const names = b.of.map((n) => `${n} ${version(n)}`).join(', ');

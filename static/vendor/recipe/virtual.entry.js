@@ -1,1 +1,0 @@
-export { Virtualizer, elementScroll, observeElementOffset, observeElementRect } from '@tanstack/virtual-core';
