@@ -3,72 +3,156 @@ package registry
 import (
 	"fmt"
 	"testing"
-	"time"
 )
 
-func BenchmarkRegister(b *testing.B) {
-	for _, n := range []int{2000, 50000} {
-		r := New(Options{})
-		names := make([]string, n)
-		for i := range names {
-			names[i] = fmt.Sprintf("Topic-number-%d", i)
+// sizes are the numbers of topics of a broker: a usual one and a very big one.
+var sizes = []int{2_000, 50_000}
+
+// field is a registry in which five brokers serve the same topics.
+type field struct {
+	*bed
+	names []string
+	wire  [][]byte // the names, as a face has them
+}
+
+func newField(b *testing.B, topics int) *field {
+	f := &field{bed: makeBed(b, Options{}), names: make([]string, topics), wire: make([][]byte, topics)}
+	for i := range f.names {
+		f.names[i] = fmt.Sprintf("Topic-number-%d", i)
+		f.wire[i] = []byte(f.names[i])
+	}
+	for i := range 5 {
+		f.register(fmt.Sprint("b", i), 1, 8)
+	}
+	return f
+}
+
+// register registers all topics of a broker; queues are those of one of them.
+func (f *field) register(name string, version int64, queues int32) {
+	st := f.Snapshot().NewStatement("c", "@"+name)
+	for i, topic := range f.names {
+		c := TopicConfig{QueueSpec: QueueSpec{8, 8, 6, 0}}
+		if i == 7 {
+			c.ReadQueues = queues
 		}
-		reg := func(addr, name string, v int64, q int32) Registered {
-			s := r.Snapshot()
-			st := s.NewStatement("c", addr)
-			for i, nm := range names {
-				c := TopicConfig{QueueSpec: QueueSpec{8, 8, 6, 0}}
-				if i == 7 {
-					c.ReadQueues = q
-				}
-				st.Add(nm, c)
-			}
-			res, err := r.Register(Registration{MemberInfo: MemberInfo{Cluster: "c", Addr: addr, Name: name, Timeout: DefaultTimeout, Version: DataVersion{Counter: v}}, Topics: st}, nil, Cause{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			return res
-		}
-		for i := range 5 {
-			reg(fmt.Sprint("a", i), fmt.Sprint("b", i), 1, 8)
-		}
-		b.Run(fmt.Sprintf("first/%d", n), func(b *testing.B) {
-			for b.Loop() {
-				reg("x", "x", 1, 8)
-				b.StopTimer()
-				r.Unregister("c", "x", "x", 0, Cause{})
-				b.StartTimer()
-			}
-		})
-		b.Run(fmt.Sprintf("unchanged/%d", n), func(b *testing.B) {
-			for b.Loop() {
-				reg("a1", "b1", 1, 8)
-			}
-		})
-		v := int64(1)
-		b.Run(fmt.Sprintf("changed/%d", n), func(b *testing.B) {
-			for b.Loop() {
-				v++
-				reg("a1", "b1", v, int32(v%2+1))
-			}
-		})
-		b.Run(fmt.Sprintf("lost/%d", n), func(b *testing.B) {
-			for b.Loop() {
-				b.StopTimer()
-				reg("x", "x", 1, 8)
-				b.StartTimer()
-				r.Unregister("c", "x", "x", 0, Cause{})
-			}
-		})
-		b.Run(fmt.Sprintf("route/%d", n), func(b *testing.B) {
-			i := 0
-			for b.Loop() {
-				i = (i + 7919) % n
-				if _, err := r.Snapshot().Route([]byte(names[i])); err != nil {
-					b.Fatal(err)
-				}
-			}
+		st.Add(topic, c)
+	}
+	reg := Registration{MemberInfo: MemberInfo{Cluster: "c", Addr: "@" + name, Name: name, Timeout: DefaultTimeout,
+		Version: DataVersion{Counter: version}}, Topics: st, Print: Fingerprint{Len: int(version)}}
+	if _, err := f.Register(reg, f.conn(name), Cause{}); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// forSizes runs a benchmark for each number of topics.
+func forSizes(b *testing.B, f func(*testing.B, *field)) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("topics=%d", n), func(b *testing.B) {
+			x := newField(b, n)
+			b.ReportAllocs()
+			f(b, x)
 		})
 	}
-	_ = time.Now
+}
+
+// BenchmarkRouteHit looks remembered routes up, another topic's each time.
+func BenchmarkRouteHit(b *testing.B) {
+	forSizes(b, func(b *testing.B, f *field) {
+		for i := 0; b.Loop(); i += 7919 {
+			if _, err := f.Snapshot().Route(f.wire[i%len(f.wire)]); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkRouteMiss looks topics up that nobody serves.
+func BenchmarkRouteMiss(b *testing.B) {
+	forSizes(b, func(b *testing.B, f *field) {
+		for _, name := range f.wire {
+			name[0] = 't'
+		}
+		for i := 0; b.Loop(); i += 7919 {
+			if _, err := f.Snapshot().Route(f.wire[i%len(f.wire)]); err == nil {
+				b.Fatal("found")
+			}
+		}
+	})
+}
+
+// BenchmarkRegisterFirst registers a broker that is not known, with topics that are.
+func BenchmarkRegisterFirst(b *testing.B) {
+	forSizes(b, func(b *testing.B, f *field) {
+		for b.Loop() {
+			f.register("new", 1, 8)
+			b.StopTimer()
+			f.Release(f.conn("new"), Cause{})
+			b.StartTimer()
+		}
+	})
+}
+
+// BenchmarkRegisterUnchanged repeats a decoded list that is the same.
+func BenchmarkRegisterUnchanged(b *testing.B) {
+	forSizes(b, func(b *testing.B, f *field) {
+		for b.Loop() {
+			f.register("b1", 1, 8)
+		}
+	})
+}
+
+// BenchmarkRegisterRecognised repeats a list whose bytes are the same.
+func BenchmarkRegisterRecognised(b *testing.B) {
+	forSizes(b, func(b *testing.B, f *field) {
+		h := f.conn("b1")
+		for b.Loop() {
+			if _, ok := f.Reaffirm("c", "@b1", Fingerprint{Len: 1}, h); !ok {
+				b.Fatal("not recognised")
+			}
+		}
+	})
+}
+
+// BenchmarkRegisterChanged registers a list in which one topic differs, under a new version.
+func BenchmarkRegisterChanged(b *testing.B) {
+	forSizes(b, func(b *testing.B, f *field) {
+		for v := int64(2); b.Loop(); v++ {
+			f.register("b1", v, int32(v%2+1))
+		}
+	})
+}
+
+// BenchmarkBrokerLost takes out a broker whose connection is gone.
+func BenchmarkBrokerLost(b *testing.B) {
+	forSizes(b, func(b *testing.B, f *field) {
+		for b.Loop() {
+			b.StopTimer()
+			f.register("new", 1, 8)
+			b.StartTimer()
+			f.Release(f.conn("new"), Cause{})
+		}
+	})
+}
+
+// BenchmarkHeartbeat renews a lease.
+func BenchmarkHeartbeat(b *testing.B) {
+	f := newField(b, 10)
+	h := f.conn("b1")
+	b.ReportAllocs()
+	for b.Loop() {
+		if !f.Heartbeat("c", "@b1", "b1", h) {
+			b.Fatal("unknown")
+		}
+	}
+}
+
+// BenchmarkDigest reads the whole registry, as is done after each change at most once.
+func BenchmarkDigest(b *testing.B) {
+	forSizes(b, func(b *testing.B, f *field) {
+		for b.Loop() {
+			s := *f.Snapshot()
+			s.sums = newSums()
+			s.Digest()
+		}
+	})
 }

@@ -97,16 +97,33 @@ func (d *draft) newSums() {
 
 func (s *Snapshot) sumTopics() [sha256.Size]byte {
 	e := newSummer()
-	tables := make(map[string]*table, s.tables.len())
-	for t := range s.tables.all() {
-		tables[t.broker] = t
+	// Most topics share their layout, and with it the brokers to ask.
+	type part struct {
+		sum    [sha256.Size]byte
+		tables []*table
 	}
+	parts := make(map[*layout]part)
 	for _, name := range s.TopicNames() {
 		t := s.topics.get(name)
+		p, ok := parts[t.layout]
+		if !ok {
+			l := newSummer()
+			l.queues(t.layout.queues)
+			p.sum = l.sum()
+			for _, q := range t.layout.queues {
+				p.tables = append(p.tables, s.tables.get(q.Broker))
+			}
+			parts[t.layout] = p
+		}
 		e.text(name)
-		e.queues(t.layout.queues)
-		for _, q := range t.layout.queues {
-			e.config(tables[q.Broker].topics.get(name).Config)
+		e.buf = append(e.buf, p.sum[:]...)
+		for i, tab := range p.tables {
+			c := tab.topics.getHashed(name, t.h).Config
+			// Nearly always the broker registered what is seen of it and no more.
+			plain := c == (TopicConfig{QueueSpec: t.layout.queues[i].QueueSpec})
+			if e.flag(plain); !plain {
+				e.config(c)
+			}
 		}
 		e.mappings(t.mappings)
 	}
