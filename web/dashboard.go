@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Mount is the path below which the dashboard is served. What stands before it, such
@@ -29,13 +30,16 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 type Dashboard struct {
 	version string // "v-" and the hash of all files
 	etag    string
-	index   asset
-	files   map[string]asset // by path below the version
+	index   *asset
+	files   map[string]*asset // by path below the version
 }
 
 type asset struct {
 	contentType string
-	plain, gzip []byte // gzip is nil where it would not be smaller
+	plain       []byte
+	// zipped is plain with gzip, or nil where that would not be smaller. It is made
+	// when it is first asked for: compressing everything would double the start-up.
+	zipped func() []byte
 }
 
 // NewDashboard loads the files of fsys, which has an index.html that begins its links
@@ -59,7 +63,7 @@ func NewDashboard(fsys fs.FS) (*Dashboard, error) {
 	if _, ok := sources["app.js"]; !ok {
 		return nil, fmt.Errorf("load the dashboard's files: app.js is missing")
 	}
-	d := &Dashboard{files: make(map[string]asset, len(sources))}
+	d := &Dashboard{files: make(map[string]*asset, len(sources))}
 	d.version = "v-" + hashOf(sources)
 	d.etag = `"` + d.version + `"`
 	d.index = newAsset("index.html", linkIndex(index, d.version, preloads(sources)))
@@ -129,19 +133,26 @@ var contentTypes = map[string]string{
 	".txt":  "text/plain; charset=utf-8",
 }
 
-func newAsset(name string, text []byte) asset {
-	a := asset{contentType: contentTypes[path.Ext(name)], plain: text}
+func newAsset(name string, text []byte) *asset {
+	a := &asset{
+		contentType: contentTypes[path.Ext(name)], plain: text,
+		zipped: sync.OnceValue(func() []byte { return zip(text) }),
+	}
 	if a.contentType == "" {
 		a.contentType = "application/octet-stream"
 	}
+	return a
+}
+
+func zip(text []byte) []byte {
 	var buf bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression) // fails for a bad level only
 	_, _ = z.Write(text)                                    // a buffer takes everything
 	_ = z.Close()
-	if buf.Len() < len(text) {
-		a.gzip = buf.Bytes()
+	if buf.Len() >= len(text) {
+		return nil
 	}
-	return a
+	return buf.Bytes()
 }
 
 // Version names the set of files: equal files have equal versions.
@@ -185,14 +196,16 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.serve(w, r)
 }
 
-func (a asset) serve(w http.ResponseWriter, r *http.Request) {
+func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", a.contentType)
 	h.Add("Vary", "Accept-Encoding")
 	body := a.plain
-	if a.gzip != nil && acceptsGzip(r.Header.Get("Accept-Encoding")) {
-		h.Set("Content-Encoding", "gzip")
-		body = a.gzip
+	if acceptsGzip(r.Header.Get("Accept-Encoding")) {
+		if z := a.zipped(); z != nil {
+			h.Set("Content-Encoding", "gzip")
+			body = z
+		}
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	if r.Method != http.MethodHead {

@@ -118,12 +118,12 @@ func TestWhatIsNotThere(t *testing.T) {
 // Everything compressed is at most 100 KB, and the first view needs few requests.
 func TestBudgets(t *testing.T) {
 	d := newDashboard(t)
-	total := len(d.index.gzip)
+	total := len(d.index.zipped())
 	for name, a := range d.files {
 		switch {
 		case strings.HasSuffix(name, ".txt"): // licences are there to be read, not loaded
-		case a.gzip != nil:
-			total += len(a.gzip)
+		case a.zipped() != nil:
+			total += len(a.zipped())
 		default:
 			total += len(a.plain)
 		}
