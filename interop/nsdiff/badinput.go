@@ -40,6 +40,7 @@ func (t *tester) badInput() error {
 			r.cover.step(st, res.oa)
 			if t.verbose {
 				fmt.Printf("  %s: %s\n", st.Name, labelOf(st, res.oa))
+				t.show(res.diffs)
 			}
 			_, fresh := t.rp.record(res.diffs, t.profile, 0, 0, st.String()+where)
 			t.handle(fresh, []*Step{st}, false, false)
@@ -93,15 +94,12 @@ func (t *tester) badInput() error {
 		after := t.tokens()
 		ds := res.diffs
 		if !t.newHard(ds) {
-			fd := r.full()
-			if c.step.Tag != "" && res.stop {
-				fd = nil // already counted as a quirk
-			}
-			ds = append(ds, fd...)
+			ds = append(ds, r.full(res.scene)...)
 		}
 		_, fresh := t.rp.record(ds, t.profile, 0, 0, c.step.String())
 		if t.verbose {
 			fmt.Printf("  %s: %s\n", c.step.Name, clip(fate(res.oa), 300))
+			t.show(ds)
 		}
 		for _, f := range fresh {
 			if t.rp.counts(f.Example) {
@@ -124,6 +122,15 @@ func (t *tester) badInput() error {
 	}
 	t.rp.seqs++
 	return nil
+}
+
+// show prints the differences that fail.
+func (t *tester) show(ds []diff) {
+	for _, d := range ds {
+		if t.rp.counts(d) {
+			fmt.Println(indent(d.String(), "    "))
+		}
+	}
 }
 
 // tokens is the oracle's state as a set of short facts.

@@ -43,6 +43,9 @@ func requestExpectations() []expected {
 				return false
 			},
 			covers: func(s *scene, d *diff) bool { return s.refusedByB() || s.st.Oneway && d.Class == cHard }},
+		{anchor: "missing-identity", parts: true, // after such a registration, which the oracle has taken
+			stirs:  func(s *scene) bool { return s.st != nil && s.st.Tag == "poison" },
+			covers: func(s *scene, d *diff) bool { return true }},
 		{anchor: "kv-fields-required", parts: true, hidden: true,
 			stirs: func(s *scene) bool {
 				return s.any(rcPutKV, func(h *header) bool {
@@ -64,6 +67,36 @@ func requestExpectations() []expected {
 				return s.any(rcRegister, func(h *header) bool { return h.ext["heartbeatTimeoutMillis"] == hugeTimeout })
 			},
 			covers: func(s *scene, d *diff) bool { return d.Class == cHard && d.Part }},
+		{anchor: "config-values", parts: true,
+			stirs: func(s *scene) bool {
+				return s.any(rcUpdateConfig, func(*header) bool { return s.st.Body != nil && oddSettings(*s.st.Body) })
+			},
+			covers: func(s *scene, d *diff) bool { return d.about(rcUpdateConfig) && s.refusedByB() || anyState(s, d) }},
+		{anchor: "topic-named", parts: true,
+			stirs: func(s *scene) bool {
+				return s.any(rcRegTopic, func(h *header) bool { return h.ext["topic"] == "" })
+			},
+			covers: anyState},
+		{anchor: "any-version", parts: true,
+			stirs: func(s *scene) bool {
+				return s.any(rcRegister, func(h *header) bool { return h.version < 0 })
+			},
+			covers: func(s *scene, d *diff) bool { return true }},
+		{anchor: "compressed-unannounced", parts: true,
+			stirs: func(s *scene) bool {
+				return s.any(rcRegister, func(h *header) bool {
+					return strings.HasPrefix(s.st.Hex, "78") && !strings.EqualFold(h.ext["compressed"], "true")
+				})
+			},
+			covers: func(s *scene, d *diff) bool { return !s.refusedByB() }},
+		{anchor: "lenient-bodies", parts: true,
+			stirs: func(s *scene) bool {
+				if s.st == nil || s.st.Tag != "lenient" || len(s.h) != 1 {
+					return false
+				}
+				return s.h[0].code == rcRegister || s.h[0].code == rcRoute // of what such a registration has left
+			},
+			covers: func(s *scene, d *diff) bool { return !s.refusedByB() }},
 		{anchor: "unknown-broker-topic", parts: true,
 			stirs: func(s *scene) bool {
 				return s.any(rcRegTopic, func(*header) bool {

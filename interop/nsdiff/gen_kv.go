@@ -85,7 +85,11 @@ func (g *gen) updateConfig() *Step {
 		"needWaitForService=false",
 		"enableTopicList=true\nenableAllTopicList=true",
 	}
-	st := g.config(texts[g.Intn(len(texts))])
+	text := texts[g.Intn(len(texts))]
+	for oddSettings(text) && !g.chance(0.05) {
+		text = texts[g.Intn(len(texts))]
+	}
+	st := g.config(text)
 	if g.chance(0.03) {
 		st.Body = nil
 	}

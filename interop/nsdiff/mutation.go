@@ -180,7 +180,7 @@ func (t *tester) mutatedSequence(ss []*Step, m *mutation) *finding {
 			return nil
 		}
 		if (i+1)%t.r.every == 0 || i == len(ss)-1 {
-			if f := check(t.r.full(), "state"); f != nil {
+			if f := check(t.r.full(nil), "state"); f != nil {
 				return f
 			}
 		}

@@ -39,7 +39,7 @@ func (t *tester) replay(file string) int {
 		}
 		t.rp.record(res.diffs, rep.Profile, rep.Seed, rep.Sequence, s.String())
 	}
-	ds := t.r.full()
+	ds := t.r.full(nil)
 	fmt.Println("  whole state:")
 	for _, d := range ds {
 		fmt.Println(indent(d.String(), "     "))

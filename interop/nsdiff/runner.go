@@ -64,6 +64,7 @@ type stepResult struct {
 	diffs []diff
 	label string // coverage label of A's outcome
 	stop  bool   // the states have parted over an expected difference: the sequence cannot go on
+	scene *scene
 	oa    *outcome
 	ob    *outcome
 }
@@ -110,7 +111,7 @@ func (r *runner) step(st *Step) *stepResult {
 			ob = o
 		}
 	})
-	res.oa, res.ob, sc.ob = oa, ob, ob
+	res.scene, res.oa, res.ob, sc.ob = sc, oa, ob, ob
 	r.balance(&cur, oa, ob)
 
 	c := &comparer{now: time.Now(), mixed: r.mixedFlags}

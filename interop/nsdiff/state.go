@@ -121,9 +121,13 @@ type stateReq struct {
 	h    header
 }
 
-// full compares the whole observable state.
-func (r *runner) full() []diff {
-	return r.eventually(r.scene(nil), func(c *comparer) {
+// full compares the whole observable state. After a step (of which sc is the scene) that may differ from the oracle in an
+// expected way, so may the state; without one only what may always differ is expected.
+func (r *runner) full(sc *scene) []diff {
+	if sc == nil {
+		sc = r.scene(nil)
+	}
+	return r.eventually(sc, func(c *comparer) {
 		ask := func(qs []stateReq) (x, y []*frame) {
 			hs := make([]*header, len(qs))
 			for i := range qs {

@@ -151,7 +151,7 @@ func (t *tester) runSequence(ss []*Step, seed int64, index int, deadline time.Ti
 			return
 		}
 		if (i+1)%r.every == 0 || i == len(ss)-1 {
-			ds := r.full()
+			ds := r.full(nil)
 			failed, fresh := t.rp.record(ds, t.profile, seed, index, fmt.Sprintf("whole state after step %d (%s)", i+1, s))
 			bad = bad || failed
 			stop := t.newHard(ds) || partedExpected(ds)
