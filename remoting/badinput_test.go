@@ -231,6 +231,20 @@ func newTap(c net.Conn) *tap {
 	return p
 }
 
+// received returns all that has come.
+func (p *tap) received() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return bytes.Clone(p.got)
+}
+
+// ended reports whether the server has ended the connection.
+func (p *tap) ended() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.over
+}
+
 func (p *tap) close() {
 	p.conn.Close()
 	<-p.done

@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -289,9 +290,19 @@ func TestRegistrationLimits(t *testing.T) {
 	many.register(t, c)
 }
 
-// idle is an idle limit that tests change.
-func idle(d *time.Duration) change {
-	return with(func(s *remoting.Server) { s.Idle = func() time.Duration { return *d } })
+// idleLimit is one that a test changes while the server runs.
+type idleLimit struct{ atomic.Int64 }
+
+func newIdleLimit(d time.Duration) *idleLimit {
+	l := new(idleLimit)
+	l.set(d)
+	return l
+}
+
+func (l *idleLimit) set(d time.Duration) { l.Store(int64(d)) }
+
+func (l *idleLimit) change() change {
+	return with(func(s *remoting.Server) { s.Idle = func() time.Duration { return time.Duration(l.Load()) } })
 }
 
 // A connection on which nothing is said is closed on time, also in the middle of a frame.
@@ -306,8 +317,8 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 	for name, begin := range begins {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				limit := 100 * time.Second
-				b := startPipes(t, idle(&limit))
+				const limit = 100 * time.Second
+				b := startPipes(t, newIdleLimit(limit).change())
 				p := newTap(b.conn())
 				defer p.close()
 				time.Sleep(5 * time.Second)
@@ -319,12 +330,12 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 				}
 				time.Sleep(time.Until(at.Add(limit - time.Nanosecond)))
 				synctest.Wait()
-				if p.over {
+				if p.ended() {
 					t.Fatal("closed too early")
 				}
 				time.Sleep(time.Nanosecond)
 				synctest.Wait()
-				if !p.over {
+				if !p.ended() {
 					t.Fatal("not closed in time")
 				}
 				if n := b.srv.Stats.Idle.Load(); n != 1 {
@@ -339,21 +350,21 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 // Every request starts the time anew, and without a limit there is none.
 func TestIdleIsSinceTheLastRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limit := 10 * time.Second
-		b := startPipes(t, idle(&limit))
+		limit := newIdleLimit(10 * time.Second)
+		b := startPipes(t, limit.change())
 		c := b.client(wire.JSONHeader)
 		for range 30 {
 			succeed(t, c, wire.GetAllTopicListFromNamesrv, nil, nil)
-			time.Sleep(limit - time.Nanosecond)
+			time.Sleep(10*time.Second - time.Nanosecond)
 		}
 		synctest.Wait()
 		succeed(t, c, wire.GetAllTopicListFromNamesrv, nil, nil)
-		limit = 0
+		limit.set(0)
 		succeed(t, c, wire.GetAllTopicListFromNamesrv, nil, nil)
 		time.Sleep(1000 * time.Hour)
 		succeed(t, c, wire.GetAllTopicListFromNamesrv, nil, nil)
 		// A limit that is set again counts for connections that are open.
-		limit = 40 * time.Second
+		limit.set(40 * time.Second)
 		time.Sleep(69 * time.Second)
 		synctest.Wait()
 		if n := len(b.srv.Connections()); n != 0 {
@@ -366,8 +377,8 @@ func TestIdleIsSinceTheLastRequest(t *testing.T) {
 // after that.
 func TestIdleIsInBothDirections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limit := 10 * time.Second
-		b := startPipes(t, idle(&limit), with(func(s *remoting.Server) { s.Limits.WriteTimeout = time.Minute }))
+		const limit = 10 * time.Second
+		b := startPipes(t, newIdleLimit(limit).change(), with(func(s *remoting.Server) { s.Limits.WriteTimeout = time.Minute }))
 		b.conf.text = strings.Repeat("k=v\n", 1<<18)
 		c := b.client(wire.JSONHeader)
 		ask := &wire.Command{Code: int32(wire.GetNamesrvConfig), Version: wire.V5_5_0, Opaque: 1}

@@ -48,7 +48,7 @@ func FuzzConnection(f *testing.F) {
 				}
 			}()
 			synctest.Wait()
-			checkAnswers(t, p.got)
+			checkAnswers(t, p.received())
 			checkRoutes(t, b.reg.Snapshot())
 			if err := b.reg.Snapshot().Dump(io.Discard); err != nil {
 				t.Error(err)
@@ -58,7 +58,7 @@ func FuzzConnection(f *testing.F) {
 			wantAnswers(t, "another one", other, rawFrame(0, []byte(goodHead), nil), 1)
 			time.Sleep(4 * time.Minute)
 			synctest.Wait()
-			if !p.over {
+			if !p.ended() {
 				t.Error("a silent connection is still there after four minutes")
 			}
 			last := newTap(b.conn())

@@ -118,7 +118,7 @@ func TestLargeRequestsShareABudget(t *testing.T) {
 		time.Sleep(29 * time.Second)
 		wantAnswers(t, "the rest of the first", p[0], large(most)[100<<10:], 1)
 		wantAnswers(t, "the second has been served", p[1], nil, 0)
-		if n := len(p[1].got); n == 0 {
+		if n := len(p[1].received()); n == 0 {
 			t.Error("the second is not answered after the first is done")
 		}
 		// The room is free again, also after a request that ends in the middle.
@@ -145,13 +145,13 @@ func TestStalledClaimersStarveNobody(t *testing.T) {
 		wantAnswers(t, "who waits for him", p[52], large(most), 0)
 		time.Sleep(remoting.LargeArrival - time.Second - 1)
 		synctest.Wait()
-		if p[51].over {
+		if p[51].ended() {
 			t.Error("closed too early")
 		}
 		time.Sleep(1)
 		synctest.Wait()
-		if !p[51].over || len(p[52].got) == 0 {
-			t.Errorf("the stalled one ended %v, and who waited has %d bytes of an answer", p[51].over, len(p[52].got))
+		if !p[51].ended() || len(p[52].received()) == 0 {
+			t.Errorf("the stalled one ended %v, and who waited has %d bytes of an answer", p[51].ended(), len(p[52].received()))
 		}
 		b.log.wants(t, "did not arrive in time", "peer", "10.0.0.51", "begun", "large request")
 		// Drops that come now and then do not stretch the time.
@@ -164,8 +164,8 @@ func TestStalledClaimersStarveNobody(t *testing.T) {
 		wantAnswers(t, "who comes late", p[54], large(most), 0)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if !p[53].over || len(p[54].got) == 0 {
-			t.Errorf("who trickles ended %v, and who waited has %d bytes", p[53].over, len(p[54].got))
+		if !p[53].ended() || len(p[54].received()) == 0 {
+			t.Errorf("who trickles ended %v, and who waited has %d bytes", p[53].ended(), len(p[54].received()))
 		}
 		if n := b.srv.Stats.Stalled.Load(); n != 2 {
 			t.Errorf("%d stalled requests are counted, want 2", n)
@@ -184,8 +184,8 @@ func TestNoRoom(t *testing.T) {
 		wantAnswers(t, "who waits", p[2], large(most), 0)
 		time.Sleep(30*time.Second + 1)
 		synctest.Wait()
-		if !p[2].over || len(p[2].got) > 0 {
-			t.Errorf("ended %v, %d bytes of an answer", p[2].over, len(p[2].got))
+		if !p[2].ended() || len(p[2].received()) > 0 {
+			t.Errorf("ended %v, %d bytes of an answer", p[2].ended(), len(p[2].received()))
 		}
 		b.log.wants(t, "found no room", "peer", "10.0.0.2", "size", fmt.Sprint(most), "setting", "remoting.maxInFlightBytes")
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -191,10 +192,11 @@ func (w *brokers) wait() {
 	w.wg.Wait()
 }
 
-func (w *brokers) count(addr string) int {
+// toldTo returns what a broker has heard, and over how many connections.
+func (w *brokers) toldTo(addr string) (heard []wire.MinBrokerIDChange, conns int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.heard[addr])
+	return slices.Clone(w.heard[addr]), w.conns[addr]
 }
 
 // settle waits until notices that can be delivered are: before a connection is used
@@ -240,8 +242,8 @@ func TestDeadTargetDelaysNobody(t *testing.T) {
 		if time.Since(start) != 0 {
 			t.Error("the registration took time")
 		}
-		if world.count("live:1") != 1 {
-			t.Errorf("the broker behind the dead ones has heard %d notices", world.count("live:1"))
+		if heard, _ := world.toldTo("live:1"); len(heard) != 1 {
+			t.Errorf("the broker behind the dead ones has heard %d notices", len(heard))
 		}
 		if n := b.srv.Stats.LostNotices.Load(); n != 0 {
 			t.Errorf("%d notices are lost although nobody has given up yet", n)
@@ -255,6 +257,8 @@ func TestDeadTargetDelaysNobody(t *testing.T) {
 		if len(found) != 2 || found[0].attrs["addr"] == found[1].attrs["addr"] {
 			t.Errorf("the log has %v", found)
 		}
+		world.mu.Lock()
+		defer world.mu.Unlock()
 		if !world.flags[wire.FlagOneway] || len(world.flags) != 1 {
 			t.Errorf("notices have flags %v, want oneway alone", world.flags)
 		}
@@ -279,7 +283,7 @@ func TestNoticesKeepAConnection(t *testing.T) {
 			next--
 			r.register(t, c)
 			settle()
-			heard := world.heard["s:1"]
+			heard, _ := world.toldTo("s:1")
 			if last := heard[len(heard)-1]; last.MinBrokerID != r.id || last.MinBrokerAddr != r.addr {
 				t.Fatalf("the last notice is %+v, want id %d", last, r.id)
 			}
@@ -287,20 +291,20 @@ func TestNoticesKeepAConnection(t *testing.T) {
 		smaller()
 		smaller()
 		smaller()
-		if n := world.conns["s:1"]; n != 1 {
+		if _, n := world.toldTo("s:1"); n != 1 {
 			t.Errorf("%d connections for 3 notices", n)
 		}
 		world.hangUp()
 		synctest.Wait()
 		smaller()
-		if n := world.conns["s:1"]; n != 2 || b.srv.Stats.LostNotices.Load() != 0 {
+		if _, n := world.toldTo("s:1"); n != 2 || b.srv.Stats.LostNotices.Load() != 0 {
 			t.Errorf("after the broker hung up: %d connections, %d lost", n, b.srv.Stats.LostNotices.Load())
 		}
 		time.Sleep(61 * time.Second)
 		synctest.Wait()
 		smaller()
-		if n := world.conns["s:1"]; n != 3 || len(world.heard["s:1"]) != 5 {
-			t.Errorf("after a minute of silence: %d connections, %d notices heard", n, len(world.heard["s:1"]))
+		if heard, n := world.toldTo("s:1"); n != 3 || len(heard) != 5 {
+			t.Errorf("after a minute of silence: %d connections, %d notices heard", n, len(heard))
 		}
 	})
 }

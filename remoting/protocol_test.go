@@ -189,12 +189,12 @@ func TestStuckHandshakes(t *testing.T) {
 			go p.conn.Write(part)
 			time.Sleep(10*time.Second - 1)
 			synctest.Wait()
-			if p.over {
+			if p.ended() {
 				t.Error("closed too early")
 			}
 			time.Sleep(1)
 			synctest.Wait()
-			if !p.over {
+			if !p.ended() {
 				t.Error("not closed in time")
 			}
 		}
@@ -203,7 +203,7 @@ func TestStuckHandshakes(t *testing.T) {
 		defer p.close()
 		go p.conn.Write([]byte("\x16\x03\x01\x00\x05nonsense and more"))
 		synctest.Wait()
-		if !p.over {
+		if !p.ended() {
 			t.Error("nonsense is not closed at once")
 		}
 		if n := b.srv.Stats.WrongProtocol.Load(); n != 3 {
@@ -214,7 +214,7 @@ func TestStuckHandshakes(t *testing.T) {
 		defer quiet.close()
 		time.Sleep(119 * time.Second)
 		synctest.Wait()
-		if quiet.over {
+		if quiet.ended() {
 			t.Error("a silent connection is closed before the idle limit")
 		}
 	})
@@ -223,8 +223,8 @@ func TestStuckHandshakes(t *testing.T) {
 // Idleness and slow reading are the same inside TLS.
 func TestTimesInsideTLS(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limit := 10 * time.Second
-		b := startPipes(t, withTLS(remoting.TLSPermissive, true), idle(&limit))
+		limit := newIdleLimit(10 * time.Second)
+		b := startPipes(t, withTLS(remoting.TLSPermissive, true), limit.change())
 		c := encrypted(t, b.conn())
 		for range 5 { // the handshake's deadlines are over
 			succeed(t, c, wire.GetAllTopicListFromNamesrv, nil, nil)
@@ -235,7 +235,7 @@ func TestTimesInsideTLS(t *testing.T) {
 		if n := b.srv.Stats.Idle.Load(); n != 1 {
 			t.Errorf("%d idle connections are counted", n)
 		}
-		limit = time.Hour
+		limit.set(time.Hour)
 		slow := encrypted(t, b.conn())
 		succeed(t, slow, wire.GetAllTopicListFromNamesrv, nil, nil)
 		time.Sleep(time.Minute)
@@ -349,7 +349,7 @@ func TestBadProxyHeaders(t *testing.T) {
 			p.send(t, []byte(" "))
 			time.Sleep(5 * time.Second)
 			synctest.Wait()
-			if !p.over {
+			if !p.ended() {
 				t.Errorf("%q may go on for ever", begun)
 			}
 			p.close()

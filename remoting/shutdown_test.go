@@ -145,7 +145,7 @@ func TestShutdownEndsEveryState(t *testing.T) {
 		}
 		synctest.Wait()
 		for i, c := range p {
-			if !c.over {
+			if !c.ended() {
 				t.Errorf("connection %d is still there", i)
 			}
 		}
