@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -264,4 +265,40 @@ func (l *lines) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
+}
+
+// tokenOf is the token of a principal of [withTokens].
+func tokenOf(name string) string { return "fp_token-of-" + name + "-for-tests" }
+
+// withTokens makes a tokens file with those "name role [patterns]" in it, each with the
+// token of tokenOf.
+func withTokens(grants ...string) option {
+	return func(d *Deps) { d.Auth = keeperOf(auth.Options{AnonymousRole: auth.Viewer}, grants...) }
+}
+
+// keeperOf makes credentials of such grants.
+func keeperOf(o auth.Options, grants ...string) *auth.Keeper {
+	var b strings.Builder
+	for _, g := range grants {
+		f := strings.Fields(g)
+		line, err := auth.TokenLine(tokenOf(f[0]), f[0], f[1], f[2:])
+		if err != nil {
+			panic(err)
+		}
+		b.WriteString(line + "\n")
+	}
+	dir, err := os.MkdirTemp("", "tokens")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	o.TokensFile = filepath.Join(dir, "tokens")
+	if err := os.WriteFile(o.TokensFile, []byte(b.String()), 0o600); err != nil {
+		panic(err)
+	}
+	k, err := auth.New(o)
+	if err != nil {
+		panic(err)
+	}
+	return k
 }

@@ -35,8 +35,13 @@ func (h *Handler) putMember(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	empty := c.snap.Member(name, id) == nil
 	res, err := h.registerMember(c, reg)
-	return c.registered(res, warnings), err
+	rep := c.registered(res, warnings)
+	if err == nil && empty && !c.dry {
+		rep.status, rep.location = http.StatusCreated, h.linkBase+c.r.URL.EscapedPath()
+	}
+	return rep, err
 }
 
 // registerMember registers, or tells what that would do, or refuses because the member
@@ -253,9 +258,6 @@ func (c *call) registered(res registry.Registered, warnings []api.Note) reply {
 	}}
 	if g := c.snap.Group(res.Live.Name); g != nil && !c.dry {
 		rep.etag, rep.weak = c.revision(max(g.Revision, res.Live.Revision)), true
-	}
-	if res.Created && !c.dry {
-		rep.status, rep.location = http.StatusCreated, c.h.linkBase+c.r.URL.EscapedPath()
 	}
 	return rep
 }

@@ -168,7 +168,7 @@ func indent(raw []byte) []byte {
 // tag returns the ETag header. The compressed form of a strong one differs in bytes
 // and therefore in name.
 func (c *call) tag(rep *reply, zipped bool) []string {
-	if rep.quoted != nil && !zipped && c.form == formJSON && !rep.weak && len(c.query.values) == 0 {
+	if rep.quoted != nil && !zipped && c.form == formJSON && len(c.query.values) == 0 {
 		return rep.quoted
 	}
 	return []string{c.quotedTag(rep, zipped)}
@@ -189,22 +189,22 @@ func (c *call) quotedTag(rep *reply, zipped bool) string {
 const zippedSuffix = "-gz"
 
 // shape tells forms of one resource apart: everything in the query that shapes the
-// body, and the form itself.
+// body, and the form itself. It is empty for what most ask for.
 func (c *call) shape() string {
-	if len(c.query.values) == 0 && c.form == formJSON {
-		return ""
-	}
-	s := sha256.New()
+	var shaping []byte
 	for _, k := range sortedKeys(c.query.values) {
-		if k == "wait" {
+		if k == paramWait || k == paramFormat {
 			continue
 		}
 		for _, v := range c.query.values[k] {
-			s.Write([]byte(k + "=" + v + "\x00"))
+			shaping = append(append(append(append(shaping, k...), '='), v...), 0)
 		}
 	}
-	s.Write([]byte{byte(c.form)})
-	return "-" + hex.EncodeToString(s.Sum(nil)[:4])
+	if len(shaping) == 0 && c.form == formJSON {
+		return ""
+	}
+	sum := sha256.Sum256(append(shaping, byte(c.form)))
+	return "-" + hex.EncodeToString(sum[:4])
 }
 
 // unchanged reports whether the caller already has what the reply says.

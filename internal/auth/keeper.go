@@ -53,7 +53,7 @@ type Keeper struct {
 	// remembered for a while as a keyed hash.
 	slots  chan struct{}
 	secret [32]byte
-	dummy  []byte
+	dummy  func() []byte
 	rightM sync.Mutex
 	right  map[[sha256.Size]byte]remembered
 }
@@ -81,8 +81,11 @@ func New(o Options) (*Keeper, error) {
 		k.o.Log = slog.New(slog.DiscardHandler)
 	}
 	rand.Read(k.secret[:]) // never fails
-	// The cost of a wrong name is that of a wrong password.
-	k.dummy, _ = bcrypt.GenerateFromPassword(k.secret[:16], bcrypt.DefaultCost)
+	k.dummy = sync.OnceValue(func() []byte {
+		// The cost of a wrong name is that of a wrong password.
+		hash, _ := bcrypt.GenerateFromPassword(k.secret[:16], bcrypt.DefaultCost) // short enough
+		return hash
+	})
 	k.stamps = k.look()
 	t, err := readTables(o.TokensFile, o.UsersFile, o.CertRolesFile)
 	if err != nil {
@@ -153,7 +156,7 @@ func (k *Keeper) Password(ctx context.Context, name, password string) (Principal
 	g, known := t.users[name]
 	hash := g.hash
 	if !known {
-		hash = k.dummy
+		hash = k.dummy()
 	}
 	if err := bcrypt.CompareHashAndPassword(hash, []byte(password)); err != nil || !known {
 		return Principal{}, ErrUnknown
