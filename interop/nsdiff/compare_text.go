@@ -44,7 +44,7 @@ func (c *comparer) config(where, gen, a, b string) {
 	}
 	for _, k := range oy {
 		if _, ok := x[k]; !ok {
-			c.expect("own-settings", where+" config "+k, gen+" config extra", "(absent)", y[k])
+			c.add(cHard, where+" config "+k, gen+" config extra", "(absent)", y[k])
 		}
 	}
 	var so, sp []string

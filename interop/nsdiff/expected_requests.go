@@ -60,8 +60,17 @@ func requestExpectations() []expected {
 					return false
 				}
 				key, one := d.Asked.ext["key"]
-				return d.Asked.ext["namespace"] == "" || one && key == ""
+				return d.Asked.ext["namespace"] == "" || one && key == "" || strings.HasSuffix(d.Where, ".table[]")
 			}},
+		{anchor: "kv-fields-required", parts: true,
+			stirs:  func(s *scene) bool { return s.isRaw("ROCKETMQ header: put KV with empty value") },
+			covers: func(s *scene, d *diff) bool { return s.refusedByB() }},
+		{anchor: "utf8-in-headers",
+			stirs:  func(s *scene) bool { return s.isRaw("JSON header: invalid UTF-8 in a string") },
+			covers: func(s *scene, d *diff) bool { return !s.ob.closed && len(s.ob.frames) == 1 }},
+		{anchor: "good-frame-first",
+			stirs:  func(s *scene) bool { return s.isRaw("good frame, then garbage") },
+			covers: func(s *scene, d *diff) bool { return s.ob.closed && len(s.ob.frames) == 1 }},
 		{anchor: "huge-timeout", parts: true,
 			stirs: func(s *scene) bool {
 				return s.any(rcRegister, func(h *header) bool { return h.ext["heartbeatTimeoutMillis"] == hugeTimeout })

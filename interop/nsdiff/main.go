@@ -25,7 +25,7 @@ func run() int {
 		steps      = flag.Int("steps", 0, "steps of a sequence (0: as the profile has it)")
 		sequences  = flag.Int("sequences", 0, "sequences of a profile (0: as the profile has it)")
 		limit      = flag.Duration("time", 0, "time for each profile (0: as the profile has it)")
-		profile    = flag.String("profile", "smoke", "smoke full conflict actingmaster config malformed orderkv badinput; several with commas, or check (a bit of each, 40 s), or all")
+		profile    = flag.String("profile", "smoke", "smoke full conflict actingmaster config malformed orderkv badinput differences; several with commas, or check (a bit of each, 40 s), or all")
 		replay     = flag.String("replay", "", "run the steps of this replay file instead")
 		out        = flag.String("out", "nsdiff-out", "directory for replay files")
 		failOn     = flag.String("fail", "hard,form", "classes of difference that count as failures")

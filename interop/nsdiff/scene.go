@@ -122,6 +122,9 @@ func (s *scene) refusedByB() bool {
 	return s.ob != nil && len(s.ob.frames) == 1 && s.ob.frames[0] != nil && s.ob.frames[0].hdr.code == 1
 }
 
+// isRaw says whether the step is the case of that name among the bytes that are no proper frame.
+func (s *scene) isRaw(name string) bool { return s.st != nil && s.st.Op == "raw" && s.st.Name == name }
+
 // names says whether a difference is about a member of that name somewhere.
 func (d *diff) names(name string) bool { return strings.Contains(d.Where, "["+name+"]") }
 

@@ -38,6 +38,7 @@ var defaults = map[string]struct {
 	"malformed":    {40, 15, 5 * time.Minute},
 	"orderkv":      {70, 20, 5 * time.Minute},
 	"badinput":     {0, 1, 10 * time.Minute},
+	"differences":  {0, 1, 10 * time.Minute},
 }
 
 // Profile check is a bit of everything in about 40 seconds, short sequences so that each profile gets to several.
@@ -46,7 +47,7 @@ var checkTimes = map[string]time.Duration{
 	"config": 3 * time.Second, "malformed": 9 * time.Second, "orderkv": 4 * time.Second,
 }
 
-var allProfiles = []string{"smoke", "full", "conflict", "actingmaster", "config", "malformed", "orderkv", "badinput"}
+var allProfiles = []string{"smoke", "full", "conflict", "actingmaster", "config", "malformed", "orderkv", "badinput", "differences"}
 
 // start starts (or finds) both servers.
 func (t *tester) start() error {
@@ -96,8 +97,11 @@ func (t *tester) fresh() error {
 
 func (t *tester) runProfile() error {
 	fmt.Printf("profile %s, seed %d\n", t.profile, t.seed)
-	if t.profile == "badinput" {
+	switch t.profile {
+	case "badinput":
 		return t.badInput()
+	case "differences":
+		return t.differences()
 	}
 	begin := time.Now()
 	for i := 0; t.sequences == 0 || i < t.sequences; i++ {
