@@ -40,7 +40,14 @@ func (n *news) run(ctx context.Context) {
 }
 
 func (n *news) tell(c *registry.Change) {
-	log := n.log.With("face", c.Cause.Face, "op", c.Cause.Action, "by", c.Cause.Actor, "revision", c.Revision)
+	log := n.log.With("face", c.Cause.Face, "op", c.Cause.Action, "revision", c.Revision)
+	switch {
+	case c.Cause.Actor == "":
+	case c.Cause.Face == "remoting":
+		log = log.With("peer", c.Cause.Actor)
+	default:
+		log = log.With("principal", c.Cause.Actor)
+	}
 	if c.Cause.RequestID != "" {
 		log = log.With("req_id", c.Cause.RequestID)
 	}

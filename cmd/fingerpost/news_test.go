@@ -67,13 +67,13 @@ func TestNews(t *testing.T) {
 	if s := strings.Join(got, ", "); s != want {
 		t.Errorf("got %s, want %s", s, want)
 	}
-	if l := lines[0]; l["broker"] != "broker-a" || l["broker_id"] != 0.0 || l["cluster"] != "c" || l["addr"] != "10.0.0.0:10911" || l["by"] != "10.0.0.0:10911" || l["op"] != "registerBroker" {
+	if l := lines[0]; l["broker"] != "broker-a" || l["broker_id"] != 0.0 || l["cluster"] != "c" || l["addr"] != "10.0.0.0:10911" || l["peer"] != "10.0.0.0:10911" || l["op"] != "registerBroker" {
 		t.Errorf("%v", l)
 	}
 	if l := lines[2]; l["created"] != 2.0 || l["deleted"] != 0.0 {
 		t.Errorf("%v", l)
 	}
-	if l := lines[3]; l["namespace"] != "n" || l["key"] != "k" || l["length"] != 7.0 || l["req_id"] != "r1" || l["by"] != "alice" {
+	if l := lines[3]; l["namespace"] != "n" || l["key"] != "k" || l["length"] != 7.0 || l["req_id"] != "r1" || l["principal"] != "alice" {
 		t.Errorf("%v", l)
 	}
 	if strings.Contains(fmt.Sprint(lines), "hunter2") {

@@ -23,6 +23,8 @@ type app struct {
 type commands struct {
 	Serve   serveCmd   `cmd:"" default:"withargs" help:"Run the server. This is what happens without a command."`
 	Config  configCmd  `cmd:"" help:"Print every setting with its effective value and where it comes from."`
+	Token   tokenCmd   `cmd:"" help:"Make or list tokens for the REST API."`
+	Curlrc  curlrcCmd  `cmd:"" help:"Print a curl configuration with the token of the first start: fingerpost curlrc > rc; curl -K rc URL."`
 	Health  healthCmd  `cmd:"" help:"Ask a running server whether it is ready; exit status 0 or 1."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }

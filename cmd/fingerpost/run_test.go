@@ -18,7 +18,12 @@ import (
 	"fingerpost/config"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // output is what a program writes, readable while it runs.
 type output struct {
