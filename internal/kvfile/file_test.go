@@ -262,6 +262,34 @@ func TestLoadStoppedOrFailingAnywhere(t *testing.T) {
 	}
 }
 
+// In a folder that cannot be written, what is there is used and nothing is saved.
+func TestReadOnly(t *testing.T) {
+	m, f := twoVersions(t, false)
+	m.readOnly = true
+	if err := f.Save(content("new")); !errors.Is(err, syscall.EROFS) || !strings.Contains(err.Error(), "save "+path) {
+		t.Errorf("save said %v", err)
+	}
+	if l := load(t, m); string(l.Data) != "whole:old:end" || l.Note != "" {
+		t.Errorf("loaded %q, %q", l.Data, l.Note)
+	}
+	m.put(path, "broken")
+	g := kvfile.New(path, m, check)
+	l, err := g.Load()
+	if err != nil || string(l.Data) != "whole:older:end" || !strings.Contains(l.Note, "the broken file stays in place") {
+		t.Errorf("loaded %q, %q, %v", l.Data, l.Note, err)
+	}
+	m.readOnly = false // as after a remount
+	if err := g.Save(content("new")); err != nil {
+		t.Error(err)
+	}
+	if b, _ := m.ReadFile(path + ".bak"); string(b) != "whole:older:end" {
+		t.Errorf("the broken file became the backup: %q", b)
+	}
+	if b, _ := m.ReadFile(path + ".broken"); string(b) != "broken" {
+		t.Errorf("the broken file is gone: %q", b)
+	}
+}
+
 func TestBrokenFilesAreAllKept(t *testing.T) {
 	m := newMemFS()
 	m.put(path+".bak", string(content("backup")))

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"fingerpost/internal/kvfile"
@@ -23,13 +24,14 @@ type memFS struct {
 	durable map[string]*inode // names as of the last SyncDir
 	journal []func(map[string]*inode)
 
-	step    int
-	failAt  int   // the operation that fails, counted from 1; 0 is none
-	failErr error // what it says
-	stop    bool  // whether it is the last one
-	noLinks bool  // a file system without second names
-	temps   int
-	steps   []string
+	step     int
+	failAt   int   // the operation that fails, counted from 1; 0 is none
+	failErr  error // what it says
+	stop     bool  // whether it is the last one
+	noLinks  bool  // a file system without second names
+	readOnly bool  // every operation says EROFS
+	temps    int
+	steps    []string
 }
 
 type inode struct {
@@ -45,6 +47,9 @@ func newMemFS() *memFS {
 func (m *memFS) op(what string) error {
 	if m.stop && m.failAt > 0 && m.step >= m.failAt {
 		return errStopped
+	}
+	if m.readOnly {
+		return syscall.EROFS
 	}
 	m.step++
 	m.steps = append(m.steps, what)
