@@ -126,10 +126,12 @@ type RegSpec struct {
 	Plain   bool              `json:"plain,omitempty"` // claims compressed but is not
 }
 
+// DV is a data version; Time counts from a fixed moment in 2020, in milliseconds.
 type DV struct {
 	State, Counter, Time int64
 }
 
+// TopicSpec is one topic of a registration.
 type TopicSpec struct {
 	Name   string            `json:"name"`
 	Key    string            `json:"key,omitempty"` // table key when it differs from the name
@@ -142,6 +144,7 @@ type TopicSpec struct {
 	Attr   map[string]string `json:"attr,omitempty"`
 }
 
+// MapSpec is the mapping of one static topic in a registration.
 type MapSpec struct {
 	Key   string   `json:"key,omitempty"`
 	Topic string   `json:"topic"`

@@ -1,7 +1,7 @@
 """Master and slave change places. With 5.x a controller decides it while both run; with 4.x they start again."""
 import re
 
-from report import PROMPT, Section, lab, log_end, produced, received, safely
+from report import PROMPT, SLAVE_COPIES, Section, lab, log_end, produced, received, safely, slave_has
 
 
 def switch(report, world, version):
@@ -77,6 +77,8 @@ def by_controller(report, world, version):
         report.eventually("the second becomes its slave", lambda: addresses(s, i0=0, i2=1), 60, s_ids(s), needed=True)
         topic = topic_with_messages(s, 20)
         report.eventually("the slave has copied the log", lambda: 0 < log_end(s, ("s", 0)) == log_end(s, ("s", 1)), 45)
+        yield       # up to a minute until the slave copies the topic: other scenarios fit in
+        report.eventually("and knows the topic", lambda: slave_has(s, ("s", 1), topic), SLAVE_COPIES)
         report.eventually("and is in the set that may be elected", lambda: len(re.findall(
             r"InSyncReplica:", s.admin("getSyncStateSet", "-a", controller.addr, "-b", s.cluster + "-s"))) == 2, 45,
             lambda: s.admin("getSyncStateSet", "-a", controller.addr, "-b", s.cluster + "-s"))

@@ -4,7 +4,7 @@ import net from 'node:net';
 import zlib from 'node:zlib';
 
 const codes = { registerBroker: 103, unregisterBroker: 104, heartbeat: 904 };
-const v5_5_0 = 491; // the version number of its headers
+const v5_5_0 = 513; // the version number of its headers
 
 export class Broker {
   #socket = null;
@@ -86,7 +86,7 @@ export class Broker {
     }));
     const fields = { ...this.#identity(), haServerAddr: this.addr.replace(/\d+$/, (p) => Number(p) + 1), compressed: 'false', bodyCrc32: String(zlib.crc32(body) & 0x7fffffff) };
     if (this.timeoutMillis) fields.heartbeatTimeoutMillis = String(this.timeoutMillis);
-    if (this.zone) fields.zoneName = this.zone;
+    if (this.zone) fields.__ZONE_NAME = this.zone;
     if (this.acting !== undefined) fields.enableActingMaster = String(this.acting);
     const answer = await this.#call(codes.registerBroker, fields, body);
     if (answer.code !== 0) throw new Error(`registration of ${this.name}: ${answer.code} ${answer.remark}`);
