@@ -22,7 +22,7 @@ export class Problem extends Error {
     this.requestId = String(body.instance ?? '').replace(/^urn:request:/, '');
     this.errors = body.errors ?? [];
     this.suggestions = body.suggestions ?? [];
-    this.currentETag = body.etag;
+    this.checks = body.checks; // of a probe that fails
   }
 }
 
@@ -89,12 +89,12 @@ function heardRoughly(millis) {
 const shellWord = (s) => /^[\w@%+=:,./-]+$/.test(s) ? s : `'${s.replaceAll("'", `'\\''`)}'`;
 
 /**
- * The same request as a line for a terminal. Credentials are not in it: the curl
- * configuration file that the server's "curlrc" command writes carries them.
+ * The same request as a line for a terminal. The credential is not in it: a change takes
+ * it from the variable token, as in the project's documents.
  */
 export function curl(method, address, body, headers = {}) {
   const words = ['curl'];
-  if (method !== 'GET') words.push('-K', '~/.fingerpost.curlrc', '-X', method);
+  if (method !== 'GET') words.push('-X', method, '-H', '"Authorization: Bearer $token"');
   for (const [k, v] of Object.entries(headers)) words.push('-H', shellWord(`${k}: ${v}`));
   if (body !== undefined) {
     const text = typeof body === 'string' ? body : JSON.stringify(body);

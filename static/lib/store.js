@@ -3,7 +3,7 @@
 // moves. Counters move at most four times a second however much arrives, so that a storm
 // costs the page no more than a breeze.
 import { signal } from '../vendor/preact.js';
-import { Topic, typeOf } from './topic.js';
+import { Topic, typeOf } from './model.js';
 
 const paintMillis = 250;
 const keepEvents = 1000;

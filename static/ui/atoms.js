@@ -4,7 +4,7 @@ import { t } from '../lib/i18n.js';
 import { href } from '../lib/router.js';
 import { tick, serverNow } from '../lib/clock.js';
 import { dateTime, duration, utc, visible, when } from '../lib/format.js';
-import { leftOf, stateOf } from '../lib/groups.js';
+import { leftOf, stateOf } from '../lib/model.js';
 import { stale, say } from '../lib/live.js';
 
 // Pictures are drawn, not loaded: strokes on a 20 by 20 grid in the colour of the text.
@@ -161,8 +161,9 @@ export function Spark({ points }) {
   if (!points || points.length < 2) return null;
   const min = Math.min(...points);
   const max = Math.max(...points);
-  const span = max - min || 1;
-  const at = points.map((v, i) => `${((i / (points.length - 1)) * 100).toFixed(2)},${(34 - ((v - min) / span) * 28).toFixed(2)}`);
+  // What does not move is drawn as a line at rest, not at the bottom.
+  const span = max - min;
+  const at = points.map((v, i) => `${((i / (points.length - 1)) * 100).toFixed(2)},${(span ? 34 - ((v - min) / span) * 28 : 26).toFixed(2)}`);
   return html`<svg class="spark" viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true">
     <path class="area" d=${`M0,40L${at.join('L')}L100,40Z`} /><path class="line" d=${'M' + at.join('L')} /></svg>`;
 }

@@ -8,8 +8,8 @@ import { Go, Icon, Name, When } from './atoms.js';
 export function Subject({ set }) {
   const d = describe(set);
   const key = has(d.key) ? d.key : 'change.other';
-  return html`<span>${t(key, { ...d.values, n: d.n, op: has('op.' + d.op) ? t('op.' + d.op) : d.op })} ${d.path
-    ? html`<${Go} to=${d.path}><${Name} of=${d.name} /><//>` : html`<${Name} of=${d.name} />`}${d.more > 0 && html` <span class="muted">${t('change.more', { n: d.more })}</span>`}</span>`;
+  return html`<span>${t(key, { ...d.values, n: d.n, op: has('op.' + d.op) ? t('op.' + d.op) : d.op })}${t('gap')}${d.path
+    ? html`<${Go} to=${d.path}><${Name} of=${d.name} /><//>` : html`<${Name} of=${d.name} />`}${d.more > 0 && html` <span class="faint nowrap">${t('change.more', { n: d.more })}</span>`}</span>`;
 }
 
 /** Who did it, and over which face. */

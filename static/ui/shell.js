@@ -130,8 +130,8 @@ function Pill() {
 function Old() {
   if (!stale.value) return null;
   tick.value;
-  return html`<div class="banner bad"><${Icon} name="warn" /><span>${t('stale.text', { time: time(feed.lastWord.value), age: duration(Date.now() - feed.lastWord.value) })}</span>
-    <button type="button" class="btn tiny" onClick=${() => feed.retry()}>${t('stale.retry')}</button></div>`;
+  return html`<div class="banner bad"><${Icon} name="warn" /><span>${t('old.text', { time: time(feed.lastWord.value), age: duration(Date.now() - feed.lastWord.value) })}</span>
+    <button type="button" class="btn tiny" onClick=${() => feed.retry()}>${t('old.retry')}</button></div>`;
 }
 
 export function togglePause() {
@@ -155,7 +155,7 @@ export async function nextLanguage() {
 
 function Language() {
   const other = language.value === 'en' ? 'zh-CN' : 'en';
-  return html`<button type="button" class="btn quiet" id="language" lang=${other} title=${languages[other] + ' (l)'} onClick=${nextLanguage}><${Icon} name="globe" />${languages[other]}</button>`;
+  return html`<button type="button" class="btn quiet" id="language" lang=${other} aria-label=${languages[other]} title=${languages[other] + ' (l)'} onClick=${nextLanguage}><${Icon} name="globe" /><span>${languages[other]}</span></button>`;
 }
 
 const nextTheme = { system: 'light', light: 'dark', dark: 'system' };

@@ -6,6 +6,7 @@ import { t } from '../lib/i18n.js';
 import { sortRows } from '../lib/sort.js';
 import { hold } from '../lib/hold.js';
 import { reveal, windowOf } from '../lib/window.js';
+import { table } from '../lib/live.js';
 import { Icon, copyText } from './atoms.js';
 
 /**
@@ -21,10 +22,10 @@ import { Icon, copyText } from './atoms.js';
 /**
  * @param {{label: string, columns: Column[], rows: any[], rowKey: (row: any) => string,
  *   rowHref?: (row: any) => string, sort: string, onSort: (sort: string) => void,
- *   rowClass?: (row: any) => string, copy?: (row: any) => string, total?: number, view?: string}} props
+ *   rowClass?: (row: any) => string, copy?: (row: any) => string, total?: number, view?: string, tall?: boolean}} props
  *   `view` changes with filters: then the order is made anew even under the pointer
  */
-export function DataTable({ label, columns, rows, rowKey, rowHref, sort, onSort, rowClass, copy, total, view = '' }) {
+export function DataTable({ label, columns, rows, rowKey, rowHref, sort, onSort, rowClass, copy, total, view = '', tall }) {
   const frame = useRef(null);
   const [busy, setBusy] = useState(false);
   const kept = useRef({ order: [], view: null });
@@ -70,7 +71,7 @@ export function DataTable({ label, columns, rows, rowKey, rowHref, sort, onSort,
     location.hash = rowHref(row);
   };
   const width = columns.reduce((sum, c) => sum + (parseFloat(c.width) || 14), 0);
-  return html`<div class="dt" ref=${frame} tabindex="0" role="region" aria-label=${label} onMouseEnter=${focusIn} onMouseLeave=${leave} onFocusOut=${focusOut}>
+  return html`<div class=${tall ? 'dt tallrows' : 'dt'} ref=${frame} tabindex="0" role="region" aria-label=${label} onMouseEnter=${focusIn} onMouseLeave=${leave} onFocusOut=${focusOut}>
     <table aria-rowcount=${list.length + 1} style=${{ minWidth: width + 'rem' }}>
       <colgroup>${columns.map((c) => html`<col key=${c.id} style=${{ width: c.width ?? 'auto' }} />`)}</colgroup>
       <thead><tr aria-rowindex="1">${columns.map((c) => html`<${Heading} key=${c.id} column=${c} sort=${sort} onSort=${onSort} />`)}</tr></thead>

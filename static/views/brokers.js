@@ -3,7 +3,7 @@ import { html, useMemo } from '../vendor/preact.js';
 import { t } from '../lib/i18n.js';
 import { href, route, setQuery } from '../lib/router.js';
 import { tick } from '../lib/clock.js';
-import { stateOf } from '../lib/groups.js';
+import { stateOf } from '../lib/model.js';
 import { matcher } from '../lib/find.js';
 import { store } from '../lib/live.js';
 import { memberKey } from '../lib/store.js';
@@ -15,18 +15,18 @@ import { useGroups } from './overview.js';
 
 const columns = () => [
   { id: 'broker', label: t('col.broker'), value: (m) => m.brokerName + '\u0000' + String(m.brokerId).padStart(16, '0'), cell: (m) => html`<${Go} to=${['brokers', m.brokerName]}><${Name} of=${m.brokerName} /><//>` },
-  { id: 'id', label: t('col.id'), width: '4rem', num: true, value: (m) => m.brokerId, cell: (m) => m.brokerId },
+  { id: 'id', label: t('col.id'), width: '3.5rem', num: true, value: (m) => m.brokerId, cell: (m) => m.brokerId },
   { id: 'role', label: t('col.role'), width: '7.5rem', value: (m) => m.role, cell: (m) => t('role.' + m.role) },
   { id: 'state', label: t('col.state'), width: '6.5rem', cell: (m) => html`<${State} member=${m} />` },
-  { id: 'cluster', label: t('col.cluster'), width: '10rem', value: (m) => m.clusterName, cell: (m) => html`<${Name} of=${m.clusterName} />` },
-  { id: 'zone', label: t('col.zone'), width: '7rem', value: (m) => m.zoneName ?? '', cell: (m) => m.zoneName || html`<span class="faint">–</span>` },
-  { id: 'address', label: t('col.address'), width: '12rem', value: (m) => m.brokerAddr, cell: (m) => html`<span class="mono">${m.brokerAddr}</span>` },
-  { id: 'source', label: t('col.source'), width: '6.5rem', value: (m) => m.source, cell: (m) => t('source.' + m.source) },
-  { id: 'version', label: t('col.version'), width: '6rem', value: (m) => m.version ?? '', cell: (m) => m.version || html`<span class="faint">–</span>` },
-  { id: 'topics', label: t('col.topics'), width: '6rem', num: true, value: (m) => m.topics, cell: (m) => t('n', { n: m.topics }) },
-  { id: 'perm', label: t('col.writes'), width: '7rem', value: (m) => (m.wiped ? 1 : 0), cell: (m) => (m.wiped ? html`<${Badge} level="warn" icon="lock">${t('set.wiped')}<//>` : t('perm.granted')) },
-  { id: 'heard', label: t('col.heard'), width: '7rem', num: true, value: (m) => m.lastUpdateTimestamp, cell: (m) => html`<${Ago} at=${m.lastUpdateTimestamp} />` },
   { id: 'left', label: t('col.left'), width: '10rem', value: (m) => m.lastUpdateTimestamp + m.heartbeatTimeoutMillis, cell: (m) => html`<${TimeLeft} member=${m} />` },
+  { id: 'cluster', label: t('col.cluster'), width: '9rem', value: (m) => m.clusterName, cell: (m) => html`<${Name} of=${m.clusterName} />` },
+  { id: 'zone', label: t('col.zone'), width: '6rem', value: (m) => m.zoneName ?? '', cell: (m) => m.zoneName || html`<span class="faint">–</span>` },
+  { id: 'address', label: t('col.address'), width: '12rem', value: (m) => m.brokerAddr, cell: (m) => html`<span class="mono">${m.brokerAddr}</span>` },
+  { id: 'topics', label: t('col.topics'), width: '5rem', num: true, value: (m) => m.topics, cell: (m) => t('n', { n: m.topics }) },
+  { id: 'perm', label: t('col.writes'), width: '7rem', value: (m) => (m.wiped ? 1 : 0), cell: (m) => (m.wiped ? html`<${Badge} level="warn" icon="lock">${t('set.wiped')}<//>` : t('perm.granted')) },
+  { id: 'version', label: t('col.version'), width: '6rem', value: (m) => m.version ?? '', cell: (m) => m.version || html`<span class="faint">–</span>` },
+  { id: 'heard', label: t('col.heard'), width: '7rem', num: true, value: (m) => m.lastUpdateTimestamp, cell: (m) => html`<${Ago} at=${m.lastUpdateTimestamp} />` },
+  { id: 'source', label: t('col.source'), width: '6.5rem', value: (m) => m.source, cell: (m) => t('source.' + m.source) },
 ];
 
 export default function Brokers() {

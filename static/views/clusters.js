@@ -4,7 +4,7 @@ import { html, useEffect, useRef, useState } from '../vendor/preact.js';
 import { t } from '../lib/i18n.js';
 import { route, setQuery } from '../lib/router.js';
 import { tick } from '../lib/clock.js';
-import { stateOf } from '../lib/groups.js';
+import { stateOf } from '../lib/model.js';
 import { store } from '../lib/live.js';
 import { Badge, Copy, Go, Head, Icon, Name, State, TimeLeft, When } from '../ui/atoms.js';
 import { Loading, NoBrokers, NoMatch } from '../ui/states.js';

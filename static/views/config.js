@@ -29,20 +29,19 @@ export default function Config() {
     return items.filter((x) => (m.test(x.key) || m.test(x.doc)) && (!show || (show === 'changed' ? x.source !== 'default' : x.mutable)));
   }, [state.data, q, show]);
   const columns = [
-    { id: 'key', label: t('config.key'), width: '21rem', value: (x) => x.key, cell: (x) => html`<span class="mono">${x.key}</span>` },
-    { id: 'value', label: t('config.value'), width: '15rem', value: (x) => x.value, cell: (x) => html`<span class="mono" title=${x.value}>${x.value === '' ? html`<span class="faint">${t('config.empty')}</span>` : x.value}</span>` },
-    { id: 'act', label: html`<span class="sr">${t('col.actions')}</span>`, width: '7rem', cell: (x) => (isAdmin.value && x.mutable ? html`<button type="button" class="btn tiny" onClick=${() => setEdit(x.key)} aria-label=${t('config.change', { key: x.key })}>${t('config.edit')}</button>` : '') },
+    { id: 'key', label: t('config.key'), value: (x) => x.key, cell: (x) => html`<span class="two"><span class="mono">${x.key}</span><span class="small muted cut" title=${x.doc}>${x.doc}</span></span>` },
+    { id: 'value', label: t('config.value'), width: '13rem', value: (x) => x.value, cell: (x) => html`<span class="mono" title=${x.value}>${x.value === '' ? html`<span class="faint">${t('config.empty')}</span>` : x.value}</span>` },
+    { id: 'act', label: html`<span class="sr">${t('col.actions')}</span>`, width: '6rem', cell: (x) => (isAdmin.value && x.mutable ? html`<button type="button" class="btn tiny" onClick=${() => setEdit(x.key)} aria-label=${t('config.change', { key: x.key })}>${t('config.edit')}</button>` : '') },
     { id: 'source', label: t('config.source'), width: '8rem', value: (x) => x.source, cell: (x) => html`<${Badge} level=${x.source === 'default' ? '' : 'info'}>${t('config.from.' + x.source)}<//>` },
-    { id: 'default', label: t('config.default'), width: '11rem', cell: (x) => html`<span class="mono faint" title=${x.default}>${x.default === '' ? '–' : x.default}</span>` },
-    { id: 'live', label: t('config.live'), width: '8.5rem', value: (x) => (x.mutable ? 0 : 1), cell: (x) => (x.mutable ? t('config.now') : html`<span class="faint">${t('config.restart')}</span>`) },
-    { id: 'doc', label: t('config.doc'), width: '30rem', cell: (x) => html`<span title=${x.doc}>${x.doc}</span>` },
+    { id: 'default', label: t('config.default'), width: '9rem', cell: (x) => html`<span class="mono faint" title=${x.default}>${x.default === '' ? '–' : x.default}</span>` },
+    { id: 'live', label: t('config.live'), width: '9.5rem', value: (x) => (x.mutable ? 0 : 1), cell: (x) => (x.mutable ? t('config.now') : html`<span class="faint">${t('config.restart')}</span>`) },
   ];
   // Changed settings first: that is what one comes to see.
   const first = { id: 'changed', value: (x) => (x.source === 'default' ? '1' : '0') + x.key };
   return html`<${Head} title=${t('nav.config')} text=${t('config.text')} />
     <div class="tools"><${Filter} value=${q} label=${t('config.filter')} onInput=${(v) => setQuery({ q: v })} /><${Select} name="show" value=${show} label=${t('config.show')} options=${['changed', 'live']} text=${(x) => t('config.show.' + x)} /></div>
     <${Got} from=${{ ...state, retry: () => setTry(try_ + 1) }}>${() => (rows.length === 0 ? html`<div class="card"><${NoMatch} total=${items.length} onClear=${() => setQuery({ q: '', show: '' })} /></div>`
-      : html`<${DataTable} label=${t('nav.config')} columns=${sort === 'changed' ? [...columns] : columns} rows=${sort === 'changed' ? [...rows].sort((a, b) => (first.value(a) < first.value(b) ? -1 : 1)) : rows} rowKey=${key} sort=${sort} total=${items.length}
+      : html`<${DataTable} label=${t('nav.config')} tall columns=${columns} rows=${sort === 'changed' ? [...rows].sort((a, b) => (first.value(a) < first.value(b) ? -1 : 1)) : rows} rowKey=${key} sort=${sort} total=${items.length}
         onSort=${(s) => setQuery({ sort: s })} view=${q + '\n' + show} copy=${(x) => x.key + '=' + x.value} />`)}<//>
     ${edit && html`<${Edit} item=${items.find((x) => x.key === edit)} etag=${state.etag} onClose=${() => setEdit(null)} onDone=${() => setTry(try_ + 1)} />`}`;
 }

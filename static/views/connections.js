@@ -39,7 +39,7 @@ export default function Connections() {
     { id: 'version', label: t('col.version'), width: '8rem', value: (x) => x.version ?? '', cell: (x) => x.version || '–' },
     { id: 'tls', label: 'TLS', width: '5rem', value: (x) => (x.tls ? 0 : 1), cell: (x) => (x.tls ? html`<span class="row"><${Icon} name="lock" size="14" />${t('yes')}</span>` : html`<span class="faint">${t('no')}</span>`) },
     { id: 'requests', label: t('connections.requests'), width: '8rem', num: true, value: (x) => x.requests, cell: (x) => t('n', { n: x.requests }) },
-    { id: 'lastName', label: t('connections.last'), width: '17rem', value: (x) => x.lastName ?? '', cell: (x) => (x.lastCode ? html`<span class="mono small">${x.lastCode} ${x.lastName}</span>` : '–') },
+    { id: 'lastName', label: t('connections.last'), width: '17rem', value: (x) => x.lastName ?? '', cell: (x) => (x.lastName ? html`<span class="mono small">${x.lastCode || ''} ${x.lastName}</span>` : '–') },
     { id: 'seen', label: t('connections.seen'), width: '8rem', num: true, value: (x) => x.lastSeenAt ?? '', cell: (x) => (x.lastSeenAt ? html`<${Ago} at=${x.lastSeenAt} />` : '–') },
     { id: 'since', label: t('connections.since'), width: '11rem', num: true, value: (x) => x.firstSeenAt, cell: (x) => html`<${When} at=${x.firstSeenAt} />` },
   ];

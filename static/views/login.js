@@ -34,7 +34,7 @@ export default function Login() {
     <div class="row"><${Logo} size="32" /><h1 class="grow">${t('login.title')}</h1><button type="button" class="btn quiet" onClick=${nextLanguage}>${t('login.language')}</button></div>
     <p class="muted">${t('login.text')}</p>
     <div class="chips" role="group" aria-label=${t('login.way')}>${tab('token')}${tab('password')}</div>
-    ${way === 'token' ? html`<label class="field"><span>${t('login.token')}</span><input class="in mono" name="token" type="password" required autofocus autocomplete="current-password" ...${wrong} /></label><p class="small muted">${t('login.where')}</p>`
+    ${way === 'token' ? html`<input hidden name="username" autocomplete="username" value="token" /><label class="field"><span>${t('login.token')}</span><input class="in mono" name="token" type="password" required autofocus autocomplete="current-password" ...${wrong} /></label><p class="small muted">${t('login.where')}</p>`
       : html`<label class="field"><span>${t('login.name')}</span><input class="in" name="name" required autofocus autocomplete="username" ...${wrong} /></label>
         <label class="field"><span>${t('login.password')}</span><input class="in" name="password" type="password" required autocomplete="current-password" ...${wrong} /></label>`}
     ${error && html`<p class="field" id="wrong" role="alert"><span class="err">${error}</span></p>`}

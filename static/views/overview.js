@@ -3,7 +3,7 @@ import { html, useEffect, useMemo } from '../vendor/preact.js';
 import { rich, t } from '../lib/i18n.js';
 import { tick } from '../lib/clock.js';
 import { duration, when } from '../lib/format.js';
-import { groups, leftOf, problems, topicCounts } from '../lib/groups.js';
+import { groups, leftOf, problems, topicCounts } from '../lib/model.js';
 import { memberKey } from '../lib/store.js';
 import { connected, feed, store } from '../lib/live.js';
 import { serverNow } from '../lib/clock.js';
@@ -37,17 +37,19 @@ export function Overview() {
   // Series move by the server's step; while the feed is away there is no use in asking.
   const beat = Math.floor(tick.value / 10_000);
   const stats = useGet(store.ready.value ? 'stats' : null, [online && beat]);
+  const health = useGet(store.ready.value ? '../../healthz?verbose' : null, [online && beat]);
   useEffect(() => { if (store.ready.value) loadPast(); }, [store.ready.value]);
   store.eventsMoved.value;
   if (!store.ready.value) return html`<${Loading} lines=${10} />`;
   const now = serverNow();
   const staleTopics = Object.values(stats.data?.staleTopics ?? {}).reduce((a, b) => a + b, 0);
-  const wrong = problems({ store, groups: gs, now, stale: staleTopics });
+  const checks = health.data?.checks ?? health.error?.checks ?? [];
+  const wrong = problems({ store, groups: gs, now, stale: staleTopics, checks });
   return html`<div class="stack"><${Answer} groups=${gs} wrong=${wrong} />
     ${wrong.length > 0 && html`<ul class="stack tight">${wrong.slice(0, 8).map((p) => html`<${ProblemCard} key=${p.id} p=${p} />`)}
       ${wrong.length > 8 && html`<li class="muted">${t('overview.more', { n: wrong.length - 8 })}</li>`}</ul>`}</div>
     ${gs.length === 0 ? html`<div class="card"><${NoBrokers} address=${location.hostname + ':9876'} /></div>` : html`<${Tiles} stats=${stats.data} groups=${gs} />`}
-    <div class="cols">${gs.length > 0 && html`<${Soonest} />`}<${Latest} /></div><${Facts} />`;
+    <div class="cols"><div class="stack">${gs.length > 0 && html`<${Soonest} />`}<${Facts} /></div><${Latest} /></div>`;
 }
 
 function Answer({ groups: gs, wrong }) {
@@ -57,7 +59,7 @@ function Answer({ groups: gs, wrong }) {
     clusters: t('overview.clusters', { n: clusters }), brokers: t('overview.brokers', { n: gs.length }), topics: t('overview.topics', { n: store.topics.size }),
   });
   const verdict = !connected.value ? t('overview.unknown') : gs.length === 0 ? t('overview.waiting') : serious ? t('overview.look', { n: serious }) : t('overview.good');
-  return html`<h1 class="answer" tabindex="-1">${what} <span class=${serious ? '' : 'muted'}>${verdict}</span></h1>`;
+  return html`<h1 class="answer" tabindex="-1">${what}${t('gap')}<span class=${serious ? '' : 'muted'}>${verdict}</span></h1>`;
 }
 
 function ProblemCard({ p }) {
@@ -66,19 +68,22 @@ function ProblemCard({ p }) {
     ...v, broker: html`<b><${Name} of=${v.broker ?? ''} /></b>`, since: v.since ? when(v.since, serverNow()) : '',
     left: v.left !== undefined ? duration(v.left) : '',
   };
-  return html`<li class=${'problem ' + p.level}><${Icon} name=${p.level === 'info' ? 'info' : 'warn'} /><span>${rich(p.key, values)}${p.topics > 0 && ' ' + t('problem.unwritable', { n: p.topics })}</span>
+  return html`<li class=${'problem ' + p.level}><${Icon} name=${p.level === 'info' ? 'info' : 'warn'} /><span>${rich(p.key, values)}${p.topics > 0 && t('gap') + t('problem.unwritable', { n: p.topics })}</span>
     <${Go} to=${p.path} query=${p.query} class="nowrap">${p.path[1] ?? t('nav.' + p.path[0])} <span aria-hidden="true">→</span><//></li>`;
 }
 
 function Tiles({ stats, groups: gs }) {
   const members = gs.reduce((n, g) => n + g.members.length, 0);
   const series = stats?.series ?? {};
-  const rate = (name) => series[name]?.points?.at(-1);
+  // Hits and misses are counted apart; together they are the lookups.
+  const hits = series.routeHits?.points;
+  const lookups = hits?.map((v, i) => v + (series.routeMisses?.points[i] ?? 0));
+  const watchers = series.watchers && series.watchers.value + (series.dashboards?.value ?? 0);
   const tiles = [
     { label: t('tile.brokers'), value: t('n', { n: members }), sub: t('tile.sets', { n: gs.length }), to: ['brokers'], points: series.members?.points },
     { label: t('tile.topics'), value: t('n', { n: store.topics.size }), sub: stats?.topicTypes ? t('tile.normal', { n: stats.topicTypes.normal ?? 0 }) : '', to: ['topics'], points: series.topics?.points },
-    { label: t('tile.lookups'), value: rate('routeLookups') === undefined ? '–' : t('tile.rate', { n: Math.round(rate('routeLookups')) }), sub: t('tile.minutes'), points: series.routeLookups?.points },
-    { label: t('tile.watchers'), value: series.watchers ? t('n', { n: series.watchers.value }) : '–', sub: t('tile.minutes'), points: series.watchers?.points },
+    { label: t('tile.lookups'), value: lookups?.length ? t('tile.rate', { n: Math.round(lookups.at(-1)) }) : '–', sub: t('tile.minutes'), points: lookups },
+    { label: t('tile.watchers'), value: watchers === undefined ? '–' : t('n', { n: watchers }), sub: t('tile.minutes'), points: (series.dashboards ?? series.watchers)?.points },
   ];
   return html`<div class="tiles">${tiles.map((x) => {
     const body = html`<span class="label">${x.label}</span><span class="value">${x.value}</span><span class="sub">${x.sub}</span><${Spark} points=${x.points} />`;
@@ -101,14 +106,14 @@ function Soonest() {
 function Latest() {
   store.eventsMoved.value;
   return html`<section class="card" aria-labelledby="latest"><header><h2 id="latest">${t('overview.latest')}</h2><${Go} to=${['events']} class="small">${t('overview.all')}<//></header>
-    <${ChangeLines} sets=${store.events.slice(-10).reverse()} /></section>`;
+    <${ChangeLines} sets=${store.events.slice(-9).reverse()} /></section>`;
 }
 
 function Facts() {
   const got = useGet('version');
   const v = got.data;
   if (!v) return null;
-  return html`<section class="card" aria-labelledby="facts"><header><h2 id="facts">${t('overview.node')}</h2>${v.environment && html`<${Badge} level="info">${v.environment}<//>`}</header>
+  return html`<section class="card" aria-labelledby="facts"><header><h2 id="facts">${t('overview.node')}</h2>${v.environment && v.environment !== 'center' && html`<${Badge} level="info">${v.environment}<//>`}</header>
     <dl class="facts body"><div><dt>${t('fact.version')}</dt><dd>${v.name} ${v.version}${v.commit && html` <span class="mono faint">${v.commit.slice(0, 8)}</span>`}</dd></div>
       <div><dt>${t('fact.compatible')}</dt><dd>Apache RocketMQ ${v.compatibility}</dd></div>
       <div><dt>${t('fact.uptime')}</dt><dd>${duration(tick.value - Date.parse(v.startedAt))}</dd></div>

@@ -7,7 +7,7 @@ import { curl, path as at } from '../lib/api.js';
 import { permText, visible } from '../lib/format.js';
 import { deleteTopic } from '../lib/actions.js';
 import { isAdmin, store } from '../lib/live.js';
-import { Badge, Code, Copy, Go, Head, Name, Perm, State, Tabs, TimeLeft, When } from '../ui/atoms.js';
+import { Badge, Code, Copy, Go, Head, Icon, Name, Perm, State, Tabs, TimeLeft, When } from '../ui/atoms.js';
 import { Blank, Got, Loading, useGet } from '../ui/states.js';
 import { Events } from '../ui/events.js';
 import { Lazy } from '../ui/shell.js';
@@ -45,7 +45,7 @@ export default function TopicPage({ path }) {
 // What a dry run of a removal says.
 function preview(r) {
   return html`<div class="stack tight"><p>${t('delete.from', { n: r.removedFrom?.length ?? 0 })} ${(r.removedFrom ?? []).map((b, i) => html`${i > 0 && ', '}<b><${Name} of=${b} /></b>`)}</p>
-    ${r.mayReturnFrom?.length > 0 ? html`<p class="problem warn"><span /><span>${t('delete.returns')} ${r.mayReturnFrom.map((m, i) => html`${i > 0 && ', '}<b><${Name} of=${m.brokerName} /></b>`)}. ${t('delete.returnsWhy')}</span></p>` : html`<p class="muted">${t('delete.stays')}</p>`}</div>`;
+    ${r.mayReturnFrom?.length > 0 ? html`<p class="problem warn"><${Icon} name="warn" /><span>${t('delete.returns')} ${r.mayReturnFrom.map((m, i) => html`${i > 0 && ', '}<b><${Name} of=${m.brokerName} /></b>`)}. ${t('delete.returnsWhy')}</span></p>` : html`<p class="muted">${t('delete.stays')}</p>`}</div>`;
 }
 
 function Route({ topic, ask }) {
@@ -60,7 +60,7 @@ function Route({ topic, ask }) {
       const said = registered.get(q.brokerName)?.registeredPerm;
       return html`<tr key=${q.brokerName}><td><${Go} to=${['brokers', q.brokerName]}><${Name} of=${q.brokerName} /><//>${g?.wipe && html`<br /><${Badge} level="warn" icon="lock">${t('set.wiped')}<//>`}</td>
         <td><${Name} of=${g?.cluster ?? '–'} /></td><td class="num">${q.writeQueueNums}</td><td class="num">${q.readQueueNums}</td>
-        <td><${Perm} text=${permText(q.perm)} /> <span class="faint small">${permWords(q.perm)}</span>${said !== undefined && said !== q.perm && html`<br /><span class="small muted">${t('topic.said', { perm: permText(said) })}</span>`}</td>
+        <td><${Perm} text=${permText(q.perm)} /> <span class="faint small nowrap">${permWords(q.perm)}</span>${said !== undefined && said !== q.perm && html`<br /><span class="small muted">${t('topic.said', { perm: permText(said) })}</span>`}</td>
         <td>${g ? html`<ul class="lives">${g.members.map((m) => html`<li key=${m.brokerId}><span class="num">${m.brokerId}</span><span>${t('role.' + m.role)}</span><span class="mono">${m.brokerAddr}</span><${State} member=${m} /><${TimeLeft} member=${m} /></li>`)}</ul>` : html`<${Badge} level="bad" icon="warn">${t('topic.noMembers')}<//>`}</td>
         ${isAdmin.value && html`<td class="num"><button type="button" class="btn quiet tiny" onClick=${() => ask(deleteTopic(topic.name, q.brokerName))} aria-label=${t('delete.titleOf', { topic: topic.name, broker: q.brokerName })}>${t('delete.do')}</button></td>`}</tr>`;
     })}</tbody></table></div>

@@ -4,7 +4,7 @@ import { t } from '../lib/i18n.js';
 import { href, route, setQuery } from '../lib/router.js';
 import { matcher } from '../lib/find.js';
 import { permText } from '../lib/format.js';
-import { types } from '../lib/topic.js';
+import { types } from '../lib/model.js';
 import { table, download } from '../lib/export.js';
 import { hiddenColumns, storeHiddenColumns } from '../lib/prefs.js';
 import { store } from '../lib/live.js';
