@@ -1,8 +1,10 @@
 package registry
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -62,6 +64,24 @@ func (r *Registry) Release(h Holder, cause Cause) int {
 	delete(r.holders, h)
 	d.commit()
 	return n
+}
+
+// Held returns what h holds, in order of name and id: the members that leave if its
+// connection ends now.
+func (r *Registry) Held(h Holder) []MemberInfo {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.Snapshot()
+	out := make([]MemberInfo, 0, len(r.holders[h]))
+	for key := range r.holders[h] {
+		if l := s.lives.get(key); l != nil {
+			out = append(out, l.MemberInfo)
+		}
+	}
+	slices.SortFunc(out, func(a, b MemberInfo) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+	})
+	return out
 }
 
 // wakeGrace is how late a sweep may come before it is taken for a process that

@@ -225,15 +225,21 @@ func TestConnectionsAreDescribed(t *testing.T) {
 		succeed(t, beating, wire.BrokerHeartbeat, one("b1", "a:1").identity(), nil)
 		want := []remoting.Connection{
 			{RemoteAddr: "10.0.0.0:40000", Kind: "unknown"},
-			{RemoteAddr: "10.0.0.1:40000", Kind: "broker", Language: "JAVA", Version: "V4_9_7", LastCode: "REGISTER_BROKER", Requests: 1},
-			{RemoteAddr: "10.0.0.2:40000", Kind: "client", Language: "GO", Version: "V4_5_2", LastCode: "GET_ROUTEINFO_BY_TOPIC", Requests: 3},
-			{RemoteAddr: "10.0.0.3:40000", Kind: "admin", Language: "JAVA", Version: "V5_5_0", LastCode: "GET_ALL_TOPIC_LIST_FROM_NAMESERVER", Requests: 1},
-			{RemoteAddr: "10.0.0.4:40000", Kind: "admin", Language: "JAVA", Version: "V5_5_0", LastCode: "UNKNOWN", Requests: 1},
-			{RemoteAddr: "10.0.0.5:40000", Kind: "broker", Language: "JAVA", Version: "V5_5_0", LastCode: "BROKER_HEARTBEAT", Requests: 1},
+			{RemoteAddr: "10.0.0.1:40000", Kind: "broker", Language: "JAVA", Version: "V4_9_7", LastCode: 103, LastName: "REGISTER_BROKER", Requests: 1},
+			{RemoteAddr: "10.0.0.2:40000", Kind: "client", Language: "GO", Version: "V4_5_2", LastCode: 105, LastName: "GET_ROUTEINFO_BY_TOPIC", Requests: 3},
+			{RemoteAddr: "10.0.0.3:40000", Kind: "admin", Language: "JAVA", Version: "V5_5_0", LastCode: 206, LastName: "GET_ALL_TOPIC_LIST_FROM_NAMESERVER", Requests: 1},
+			{RemoteAddr: "10.0.0.4:40000", Kind: "admin", Language: "JAVA", Version: "V5_5_0", LastCode: 36, LastName: "UNKNOWN", Requests: 1},
+			{RemoteAddr: "10.0.0.5:40000", Kind: "broker", Language: "JAVA", Version: "V5_5_0", LastCode: 904, LastName: "BROKER_HEARTBEAT", Requests: 1},
 		}
 		got := b.srv.Connections()
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(remoting.Connection{}, "ID", "Since", "LastUsed")); diff != "" {
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(remoting.Connection{}, "ID", "Since", "LastUsed", "Holds")); diff != "" {
 			t.Errorf("connections (-want +got)\n%s", diff)
+		}
+		// The heartbeat came over the last connection, which holds the broker since.
+		for i, c := range got {
+			if holds := len(c.Holds) == 1 && c.Holds[0].Name == "b1"; holds != (i == 5) {
+				t.Errorf("connection %d holds %v", i, c.Holds)
+			}
 		}
 		for i, c := range got {
 			if at := begin.Add(time.Duration(i) * time.Second); !c.Since.Equal(at) {

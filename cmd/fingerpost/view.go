@@ -66,9 +66,13 @@ func (n *node) connections() []api.Connection {
 	open := n.remoting.Connections()
 	out := make([]api.Connection, len(open))
 	for i, c := range open {
+		holds := make([]string, len(c.Holds))
+		for j, m := range c.Holds {
+			holds[j] = fmt.Sprintf("%s/%d", m.Name, m.ID)
+		}
 		out[i] = api.Connection{
 			ID: fmt.Sprintf("c%d", c.ID), RemoteAddress: c.RemoteAddr, Kind: c.Kind, Language: c.Language, Version: c.Version, TLS: c.TLS,
-			FirstSeenAt: api.TimeOf(c.Since), LastSeenAt: api.TimeOf(c.LastUsed), LastName: c.LastCode, Requests: c.Requests, Brokers: []string{},
+			FirstSeenAt: api.TimeOf(c.Since), LastSeenAt: api.TimeOf(c.LastUsed), LastCode: int(c.LastCode), LastName: c.LastName, Requests: c.Requests, Brokers: holds,
 		}
 	}
 	return out
@@ -88,7 +92,7 @@ func (n *node) counters() []handlers.Counter {
 		grows("connectionsAccepted", s.Accepted.Load),
 		grows("connectionsRejected", s.Rejected.Load),
 		grows("badFrames", s.BadFrames.Load),
-		{Name: "connections", Gauge: true, Read: func() float64 { return float64(len(n.remoting.Connections())) }},
+		{Name: "connections", Gauge: true, Read: func() float64 { return float64(n.remoting.Open()) }},
 	}
 }
 
