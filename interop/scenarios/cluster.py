@@ -230,7 +230,11 @@ def settings_and_permissions(s):
     report.check("the route shows perm 4 for B and 6 for A", (found["a"][1]["perm"], found["b"][1]["perm"]) == (6, 4), found)
     text = s.probe.run("queues", s.namesrv, many)[1]
     report.check("a producer then sees A's queues alone", queue_lines(text) == [a], text)
-    s.admin_says("addWritePerm", ("addWritePerm", "-b", b), r"OK, [1-9]")
+    if s.version == "4.8.0":        # whose tool does not have it yet
+        answer = s.call(327, {"brokerName": b})
+        report.check("write permission is given back (327)", int((answer["extFields"] or {}).get("addTopicCount", 0)) > 0, answer)
+    else:
+        s.admin_says("addWritePerm", ("addWritePerm", "-b", b), r"OK, [1-9]")
     found = s.brokers_of(many)
     report.check("the route shows perm 6 for B again", found["b"][1]["perm"] == 6, found)
     text = s.probe.run("queues", s.namesrv, many)[1]

@@ -1,0 +1,139 @@
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { Feed, backoff } from '../../../static/lib/feed.js';
+import { Store } from '../../../static/lib/store.js';
+
+/** A websocket whose other end is the test. */
+class Socket {
+  static all = [];
+  constructor(url, protocols) {
+    Object.assign(this, { url, protocols, sent: [], readyState: 0 });
+    Socket.all.push(this);
+  }
+  send(text) { this.sent.push(JSON.parse(text)); }
+  close() { this.readyState = 3; }
+  open() { this.readyState = 1; this.onopen(); }
+  say(msg) { this.onmessage({ data: JSON.stringify(msg) }); }
+  end(code = 1006) { this.readyState = 3; this.onclose({ code }); }
+  static get last() { return Socket.all.at(-1); }
+}
+
+const hello = { op: 'hello', epoch: 'e', role: 'viewer', heartbeatMillis: 15_000, time: new Date().toISOString() };
+const snapshot = { op: 'snapshot', id: 'all', revision: 'e.1', first: true, last: true };
+
+function start(t, more = {}) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  Socket.all = [];
+  const store = new Store({ now: () => 0 });
+  const feed = new Feed({ url: 'ws://x/ws', store, WebSocket: Socket, random: () => 1, ...more });
+  feed.start();
+  return { feed, store };
+}
+
+const live = () => {
+  Socket.last.open();
+  Socket.last.say(hello);
+  Socket.last.say(snapshot);
+};
+
+test('it subscribes with a snapshot and is live when that is whole', (t) => {
+  const { feed } = start(t);
+  assert.deepEqual(Socket.last.protocols, ['namesrv.v1']);
+  assert.equal(feed.status.value, 'connecting');
+  Socket.last.open();
+  assert.deepEqual(Socket.last.sent, [{ op: 'subscribe', id: 'all', snapshot: true }]);
+  Socket.last.say(hello);
+  assert.equal(feed.status.value, 'connecting');
+  Socket.last.say(snapshot);
+  assert.equal(feed.status.value, 'live');
+  assert.equal(feed.hello.value.role, 'viewer');
+});
+
+test('it comes back with growing pauses, at once after the network returned', async (t) => {
+  const { feed } = start(t);
+  live();
+  Socket.last.end();
+  assert.equal(feed.status.value, 'reconnecting');
+  for (const wait of [500, 1000, 2000, 4000, 8000, 15_000, 15_000]) {
+    const before = Socket.all.length;
+    t.mock.timers.tick(wait - 1);
+    assert.equal(Socket.all.length, before, `too early at ${wait}`);
+    t.mock.timers.tick(1);
+    assert.equal(Socket.all.length, before + 1, `not there after ${wait}`);
+    Socket.last.end();
+    await Promise.resolve();
+  }
+  const before = Socket.all.length;
+  feed.retry();
+  assert.equal(Socket.all.length, before + 1);
+  live();
+  assert.equal(feed.status.value, 'live');
+  Socket.last.end();
+  t.mock.timers.tick(500);
+  assert.equal(Socket.all.length, before + 2, 'a success begins the pauses anew');
+});
+
+test('pauses are scattered', () => {
+  for (let n = 0; n < 12; n++) {
+    for (const r of [0, 0.3, 1]) {
+      const wait = backoff(n, () => r);
+      assert.ok(wait >= 500 && wait <= 15_000, `${n} ${r}: ${wait}`);
+    }
+  }
+  assert.notEqual(backoff(5, () => 0), backoff(5, () => 1));
+});
+
+test('a server that stops is given up to five seconds', (t) => {
+  start(t, { random: () => 0.5 });
+  live();
+  const n = Socket.all.length;
+  Socket.last.end(1001);
+  t.mock.timers.tick(2499);
+  assert.equal(Socket.all.length, n);
+  t.mock.timers.tick(1);
+  assert.equal(Socket.all.length, n + 1);
+});
+
+test('a socket that says nothing for too long is given up', (t) => {
+  const { feed } = start(t);
+  live();
+  t.mock.timers.tick(37_000);
+  assert.equal(feed.status.value, 'live');
+  Socket.last.say({ op: 'bookmark', time: new Date().toISOString() });
+  t.mock.timers.tick(37_000);
+  assert.equal(feed.status.value, 'live');
+  t.mock.timers.tick(1000);
+  assert.equal(feed.status.value, 'reconnecting');
+});
+
+test('a refused session stops the trying', async (t) => {
+  const { feed } = start(t, { mayConnect: async () => false });
+  live();
+  Socket.last.end(1008);
+  await Promise.resolve();
+  await Promise.resolve();
+  assert.equal(feed.status.value, 'refused');
+  const n = Socket.all.length;
+  t.mock.timers.tick(60_000);
+  assert.equal(Socket.all.length, n);
+});
+
+test('a reset is answered by one new subscription', (t) => {
+  start(t);
+  live();
+  for (let i = 0; i < 5; i++) Socket.last.say({ op: 'reset', reason: 'lagged' });
+  t.mock.timers.tick(300);
+  assert.equal(Socket.last.sent.length, 2);
+});
+
+test('words of an old socket are not heard', (t) => {
+  const { feed, store } = start(t);
+  live();
+  const old = Socket.last;
+  old.end();
+  t.mock.timers.tick(500);
+  live();
+  old.say({ op: 'snapshot', revision: 'x.9', first: true, last: true });
+  assert.equal(store.epoch, 'e');
+  feed.stop();
+});
