@@ -1,6 +1,9 @@
 package registry
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Claim says who asks for something about a REST member's place, and how far they may go.
 type Claim struct {
@@ -112,7 +115,8 @@ func (r *Registry) Try(reg Registration) (Registered, error) {
 	if p.counts {
 		res.SameTopics = p.total - len(p.set)
 	}
-	res.Changed = p.own == nil || p.own.MemberInfo != reg.MemberInfo || p.group != p.was.group || len(p.set)+len(p.gone) > 0
+	res.Changed = p.own == nil || p.own.MemberInfo != reg.MemberInfo || p.group != p.was.group || len(p.set)+len(p.gone) > 0 ||
+		slices.ContainsFunc(p.mappings, s.wouldMap)
 	res.Live = &Live{
 		MemberInfo: reg.MemberInfo, Registered: now, Revision: s.Revision, k: p.key, h: hashString(p.key),
 		lease: &lease{start: r.started},
@@ -120,6 +124,12 @@ func (r *Registry) Try(reg Registration) (Registered, error) {
 	res.Live.lease.seen.Store(int64(now.Sub(r.started)))
 	s.answer(&res)
 	return res, nil
+}
+
+// wouldMap reports whether a mapping of a topic that its broker serves is new or another.
+func (s *Snapshot) wouldMap(m *Mapping) bool {
+	t := s.topics.get(m.Topic)
+	return t != nil && t.layout.find(m.Broker) != nil && !slices.ContainsFunc(t.mappings, m.equal)
 }
 
 // keepVersion gives a member without a data version the one that stands in its place.

@@ -257,6 +257,10 @@ func (p *pair) do(t *rapid.T, reg modelReg) {
 		return
 	}
 	r.Print = printOf(reg)
+	tried, refused := p.Try(r)
+	if p.Snapshot() != s {
+		t.Fatal("trying made a new snapshot")
+	}
 	var res Registered
 	var err error
 	reaffirmed := false
@@ -268,6 +272,7 @@ func (p *pair) do(t *rapid.T, reg modelReg) {
 	} else if p.Snapshot() != s {
 		t.Fatal("a repeat that was recognised made a new snapshot")
 	}
+	p.same(t, "what trying said", triedText(tried, refused), triedText(res, err))
 	want := p.m.register(reg)
 	got := modelAnswer{
 		created: res.Created, ignored: res.TopicsIgnored, added: res.NewTopics, changed: res.ChangedTopics,
@@ -304,4 +309,9 @@ func printOf(reg modelReg) Fingerprint {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%+v", reg)
 	return Fingerprint{Hi: h.Sum64(), Len: 1}
+}
+
+// triedText is what trying a registration has to tell of it.
+func triedText(r Registered, err error) string {
+	return fmt.Sprint(err, r.Created, r.Changed, r.TopicsIgnored, r.NewTopics, r.ChangedTopics, r.RemovedTopics, r.SameTopics)
 }
