@@ -1,5 +1,7 @@
 package api
 
+import "time"
+
 // Problem is every error answer (RFC 9457), and the error of [Client].
 type Problem struct {
 	// Type is a link to a page about the code, relative to the server unless it
@@ -21,6 +23,9 @@ type Problem struct {
 	Errors []FieldError `json:"errors"`
 	// Suggestions are names that the asker may have meant.
 	Suggestions []string `json:"suggestions,omitempty" example:"OrderCreated"`
+	// RetryAfter is when to come again, if the server says so. It is a header, not part
+	// of the body; [Client] fills it in.
+	RetryAfter time.Duration `json:"-"`
 }
 
 // FieldError is one thing wrong with a request. Either Pointer or Parameter says where.
