@@ -19,7 +19,7 @@ type TopicConfig struct {
 	// Order tells that the broker keeps the topic's order.
 	Order bool `json:"order,omitempty"`
 	// Attributes are such as message.type; they are kept and shown and never part of a route.
-	Attributes map[string]string `json:"attributes,omitempty" validate:"omitempty,max=64,dive,keys,min=1,max=255,printable,endkeys,max=1024,printable"`
+	Attributes map[string]string `json:"attributes,omitempty" validate:"omitempty,max=64" keys:"min=1,max=255,printable" each:"max=1024,printable"`
 }
 
 // Registration is the body by which a member registers.
@@ -43,7 +43,7 @@ type Registration struct {
 	DataVersion *DataVersion `json:"dataVersion,omitempty"`
 	// TopicConfigTable, if given, is all that the broker serves: a topic that it does
 	// not name leaves the broker. Left out, topics stay as they are.
-	TopicConfigTable map[string]TopicConfig `json:"topicConfigTable,omitempty" validate:"omitempty,dive,keys,topic,endkeys"`
+	TopicConfigTable map[string]TopicConfig `json:"topicConfigTable,omitempty" keys:"topic"`
 }
 
 // MemberPatch is a JSON merge patch (RFC 7396) of a registered member: what is left
@@ -55,7 +55,7 @@ type MemberPatch struct {
 	EnableActingMaster     *bool                        `json:"enableActingMaster,omitempty"`
 	HeartbeatTimeoutMillis *int64                       `json:"heartbeatTimeoutMillis,omitempty"`
 	DataVersion            *DataVersion                 `json:"dataVersion,omitempty"`
-	TopicConfigTable       map[string]*TopicConfigPatch `json:"topicConfigTable,omitempty" validate:"omitempty,dive,keys,topic,endkeys"`
+	TopicConfigTable       map[string]*TopicConfigPatch `json:"topicConfigTable,omitempty" keys:"topic"`
 }
 
 // TopicConfigPatch changes one topic of a member: what is left out stays.
@@ -65,7 +65,7 @@ type TopicConfigPatch struct {
 	Perm           *int32             `json:"perm,omitempty" validate:"omitempty,min=0,max=7"`
 	TopicSysFlag   *int32             `json:"topicSysFlag,omitempty" validate:"omitempty,min=0,max=3"`
 	Order          *bool              `json:"order,omitempty"`
-	Attributes     map[string]*string `json:"attributes,omitempty" validate:"omitempty,max=64,dive,keys,min=1,max=255,printable,endkeys,omitempty,max=1024,printable"`
+	Attributes     map[string]*string `json:"attributes,omitempty" validate:"omitempty,max=64" keys:"min=1,max=255,printable" each:"max=1024,printable"`
 }
 
 // Member is one broker: an id within a broker name.

@@ -218,8 +218,10 @@ func (c *Client) refused(resp *http.Response) error {
 	p := new(Problem)
 	typed := strings.HasPrefix(resp.Header.Get("Content-Type"), "application/problem+json")
 	if !typed || json.Unmarshal(body, p) != nil || p.Code == "" {
-		p = &Problem{Type: "about:blank", Title: http.StatusText(resp.StatusCode), Code: CodeForeignAnswer,
-			Detail: fmt.Sprintf("answered %s with %q: %.200s", resp.Status, resp.Header.Get("Content-Type"), body)}
+		p = &Problem{
+			Type: "about:blank", Title: http.StatusText(resp.StatusCode), Code: CodeForeignAnswer,
+			Detail: fmt.Sprintf("answered %s with %q: %.200s", resp.Status, resp.Header.Get("Content-Type"), body),
+		}
 	}
 	p.Status = resp.StatusCode
 	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {

@@ -77,7 +77,7 @@ func (h *Handler) admit(c *call) error {
 	if o.mounted != nil {
 		return nil // its query and its forms are that handler's
 	}
-	if raw := c.r.URL.RawQuery; raw != "" {
+	if raw := c.r.URL.RawQuery; raw != "" && !o.lenient {
 		if c.query, err = parseQuery(raw, o.Params); err != nil {
 			return err
 		}

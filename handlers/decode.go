@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -34,7 +35,7 @@ func decodeInto(raw []byte, v any) error {
 		return p
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
-		return unmarshalProblem(err)
+		return refuse("validation-failed", "A value cannot be read: %s.", "某个值无法读取：%s。", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return validate(v)
 }
@@ -56,14 +57,17 @@ func (c *call) body(limit int64, types ...string) ([]byte, error) {
 // read reads the body whatever its type, within its time and up to a limit.
 func (c *call) read(limit int64) ([]byte, error) {
 	if c.r.ContentLength > limit {
+		if c.r.Header.Get("Expect") == "" {
+			// A peer that is in the middle of sending does not read: without this it
+			// would see its connection break instead of the answer.
+			_, _ = io.CopyN(io.Discard, c.r.Body, limit+drained)
+		}
 		return nil, tooLarge(limit)
 	}
-	rc := http.NewResponseController(c.ResponseWriter)
-	_ = rc.SetReadDeadline(time.Now().Add(c.h.limits.BodyTimeout)) // a recorder has none
-	defer rc.SetReadDeadline(time.Time{})
 	raw, err := io.ReadAll(http.MaxBytesReader(c.ResponseWriter, c.r.Body, limit))
 	switch {
 	case err == nil:
+		_ = c.bodyDeadline(time.Time{}) // it is all there
 		return raw, nil
 	case errors.As(err, new(*http.MaxBytesError)):
 		return nil, tooLarge(limit)
@@ -72,6 +76,15 @@ func (c *call) read(limit int64) ([]byte, error) {
 	}
 	return nil, refuse("malformed-json", "The body ended before its end.", "请求体提前结束。")
 }
+
+// bodyDeadline bounds how long a body may take, also one that nobody reads: the server
+// reads what is left of it before it answers the next request.
+func (c *call) bodyDeadline(t time.Time) error {
+	return http.NewResponseController(c.ResponseWriter).SetReadDeadline(t)
+}
+
+// drained is how far beyond a limit a body is read only to be refused.
+const drained = 1 << 20
 
 func tooLarge(limit int64) error {
 	return refuse("body-too-large", "The body is larger than %d bytes.", "请求体超过 %d 字节。", limit)
@@ -110,12 +123,20 @@ func scan(raw []byte, t reflect.Type) error {
 	case s.bad != nil:
 		return s.bad
 	case len(s.errs) > 0:
-		p := refuse("unknown-field", "%s %s.", "%s %s。", firstOf(*s.errs[0].pointer, "/"), "")
-		p.detail = text{firstOf(*s.errs[0].pointer, "The body") + " " + s.errs[0].detail.en + ".", firstOf(*s.errs[0].pointer, "请求体") + " " + s.errs[0].detail.zh + "。"}
-		p.errors = s.errs
-		return p
+		code := "validation-failed"
+		if slices.ContainsFunc(s.errs, func(e fieldError) bool { return e.code == "unknown-field" }) {
+			code = "unknown-field"
+		}
+		return placed(code, s.errs)
 	}
 	return nil
+}
+
+// placed makes a problem of the places that are wrong; its detail is about the first.
+func placed(code string, errs []fieldError) *problem {
+	where := *errs[0].pointer
+	return &problem{code: code, errors: errs, detail: text{
+		firstOf(where, "The body") + " " + errs[0].detail.en + ".", firstOf(where, "请求体") + " " + errs[0].detail.zh + "。"}}
 }
 
 func invalidAt(raw []byte) int {
@@ -145,6 +166,13 @@ func (s *scanner) value(t reflect.Type, path []string, depth int) {
 		s.syntax(path, err)
 		return
 	}
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t != nil && !fits(tok, t) {
+		s.wrong(path, "wrong-type", t, tok)
+		t = nil
+	}
 	d, ok := tok.(json.Delim)
 	if !ok {
 		return
@@ -152,9 +180,6 @@ func (s *scanner) value(t reflect.Type, path []string, depth int) {
 	if depth++; depth > maxDepth {
 		s.fail(path, "is nested more than "+strconv.Itoa(maxDepth)+" deep", "嵌套超过 "+strconv.Itoa(maxDepth)+" 层")
 		return
-	}
-	for t != nil && t.Kind() == reflect.Pointer {
-		t = t.Elem()
 	}
 	if d == '[' {
 		var elem reflect.Type
@@ -237,22 +262,54 @@ func (s *scanner) syntax(path []string, err error) {
 	s.fail(path, msg, "语法错误（"+msg+"）")
 }
 
-// unmarshalProblem explains a value of the wrong type.
-func unmarshalProblem(err error) error {
-	e, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	if !ok {
-		return refuse("validation-failed", "A value cannot be read: %s.", "某个值无法读取：%s。", strings.TrimPrefix(err.Error(), "json: "))
+// fits reports whether a token begins a value that can be decoded into t. Nothing at
+// all always can.
+func fits(tok json.Token, t reflect.Type) bool {
+	switch v := tok.(type) {
+	case nil:
+		return true
+	case bool:
+		return t.Kind() == reflect.Bool
+	case string:
+		return t.Kind() == reflect.String
+	case json.Number:
+		bits := 0
+		switch t.Kind() {
+		case reflect.Int32:
+			bits = 32
+		case reflect.Int64:
+			bits = 64
+		default:
+			return false
+		}
+		_, err := strconv.ParseInt(v.String(), 10, bits)
+		return err == nil
+	case json.Delim:
+		if v == '[' {
+			return t.Kind() == reflect.Slice
+		}
+		return t.Kind() == reflect.Struct || t.Kind() == reflect.Map
 	}
-	names := strings.Split(e.Field, ".")
-	if e.Field == "" {
-		names = nil
+	return false
+}
+
+func (s *scanner) wrong(path []string, code string, t reflect.Type, tok json.Token) {
+	if len(s.errs) == maxErrors {
+		return
 	}
-	want, wantZH := jsonType(e.Type)
-	where := firstOf(*pointerTo(names...), "The body")
-	p := refuse("validation-failed", "%s must be %s, not a %s.", "%s 必须是%s，而不是 %s。", where, want, e.Value)
-	p.detail.zh = say("", "%s 必须是%s，而不是 %s。", where, wantZH, e.Value).zh
-	p.errors = []fieldError{{pointer: pointerTo(names...), code: "wrong-type", detail: text{"must be " + want + ", not a " + e.Value, "必须是" + wantZH + "，而不是 " + e.Value}}}
-	return p
+	want, wantZH := jsonType(t)
+	got := "an object"
+	switch v := tok.(type) {
+	case json.Delim:
+		if v == '[' {
+			got = "an array"
+		}
+	case string:
+		got = shortly(v)
+	default:
+		got = fmt.Sprint(v)
+	}
+	s.errs = append(s.errs, fieldError{pointer: pointerTo(path...), code: code, detail: text{"must be " + want + ", not " + got, "必须是" + wantZH + "，而不是 " + got}})
 }
 
 func jsonType(t reflect.Type) (en, zh string) {

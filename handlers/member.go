@@ -100,8 +100,10 @@ func (c *call) mayKeep(name string) error {
 }
 
 func invalidPart(name, en, zh string) error {
-	return &problem{code: "validation-failed", detail: text{"The part " + name + " of the path " + en + ".", "路径中的 " + name + " " + zh + "。"},
-		errors: []fieldError{{parameter: name, code: "out-of-range", detail: text{en, zh}}}}
+	return &problem{
+		code: "validation-failed", detail: text{"The part " + name + " of the path " + en + ".", "路径中的 " + name + " " + zh + "。"},
+		errors: []fieldError{{parameter: name, code: "out-of-range", detail: text{en, zh}}},
+	}
 }
 
 // claim is what the caller may do to members' places.
@@ -198,7 +200,8 @@ func (c *call) statement(m *registry.MemberInfo, table map[string]api.TopicConfi
 			bad.errors = append(bad.errors, noQueues("topicConfigTable", name))
 		}
 		st.Add(name, registry.TopicConfig{Order: t.Order, Attributes: registry.FormatAttributes(t.Attributes), QueueSpec: registry.QueueSpec{
-			ReadQueues: *t.ReadQueueNums, WriteQueues: *t.WriteQueueNums, Perm: valueOr(t.Perm, registry.PermReadWrite), SysFlag: valueOr(t.TopicSysFlag, 0)}})
+			ReadQueues: *t.ReadQueueNums, WriteQueues: *t.WriteQueueNums, Perm: valueOr(t.Perm, registry.PermReadWrite), SysFlag: valueOr(t.TopicSysFlag, 0),
+		}})
 	}
 	if len(bad.errors) > 0 {
 		bad.detail = text{*bad.errors[0].pointer + " " + bad.errors[0].detail.en + ".", *bad.errors[0].pointer + " " + bad.errors[0].detail.zh + "。"}
@@ -239,7 +242,8 @@ func (c *call) registered(res registry.Registered, warnings []api.Note) reply {
 	if res.TopicsIgnored {
 		warnings = append(warnings, c.warn("slave-topics-ignored", "Topics of a slave do not count: those of its master do.", "从节点的主题不生效，以主节点为准。"))
 	}
-	out := api.Registered{Member: c.registeredMember(res.Live), Warnings: warnings,
+	out := api.Registered{
+		Member: c.registeredMember(res.Live), Warnings: warnings,
 		Topics:              api.TopicCounts{Created: res.NewTopics, Changed: res.ChangedTopics, Removed: res.RemovedTopics, Unchanged: res.SameTopics},
 		NextHeartbeatMillis: pace3(res.Live.Timeout), MasterAddr: res.MasterAddr, MasterHAServerAddr: res.MasterHAAddr,
 	}
@@ -333,8 +337,10 @@ func (h *Handler) beat(c *call, name string, id int64, v *api.DataVersion) (*api
 	if err != nil {
 		return nil, err
 	}
-	return &api.Pulse{NextHeartbeatMillis: pace3(l.Timeout), ExpiresAt: api.TimeOf(l.ExpiresAt()), DataVersion: convert.DataVersion(l.Version),
-		Changed: changed, Revision: c.revision(c.snap.Revision)}, nil
+	return &api.Pulse{
+		NextHeartbeatMillis: pace3(l.Timeout), ExpiresAt: api.TimeOf(l.ExpiresAt()), DataVersion: convert.DataVersion(l.Version),
+		Changed: changed, Revision: c.revision(c.snap.Revision),
+	}, nil
 }
 
 // beatMembers renews many members; each has an outcome of its own.

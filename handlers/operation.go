@@ -44,6 +44,8 @@ type operation struct {
 	stream func(*Handler, *call) error
 	// mounted is instead of both where another handler answers.
 	mounted http.Handler
+	// lenient tells that parameters which it does not take are passed over.
+	lenient bool
 	// matches tells that If-Match is looked at.
 	matches bool
 	// api operations name the revision they read; others are pages and probes.

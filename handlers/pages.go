@@ -77,7 +77,6 @@ func (h *Handler) nsAddr(c *call) (reply, error) {
 			return reply{}, err
 		}
 	}
-	// Clients of RocketMQ add parameters of their own; what matters is in the path.
 	list, ok := h.deps.NSAddr(unit)
 	if !ok {
 		return reply{}, refuse("no-such-endpoint", "There is no unit %s.", "没有单元 %s。", unit)

@@ -110,7 +110,12 @@ func (h *Handler) served() []*operation {
 	mounted("/metrics", metricsRole, d.Metrics)
 	mounted("/debug/pprof/*", auth.Admin, d.Pprof)
 	if d.NSAddr != nil {
-		ops = append(ops, op(get, "/rocketmq/nsaddr", auth.None, (*Handler).nsAddr), op(get, "/rocketmq/nsaddr-{unit}", auth.None, (*Handler).nsAddr))
+		// Clients of RocketMQ add parameters of their own; what matters is in the path.
+		for _, pattern := range []string{"/rocketmq/nsaddr", "/rocketmq/nsaddr-{unit}"} {
+			o := op(get, pattern, auth.None, (*Handler).nsAddr).only(formText, formJSON, formPage)
+			o.lenient = true
+			ops = append(ops, o)
+		}
 	}
 	return slices.Clip(ops)
 }

@@ -42,6 +42,9 @@ func (h *Handler) recovering(next http.Handler) http.Handler {
 			c.id = h.newID()
 		}
 		w.Header()["X-Request-Id"] = []string{c.id}
+		if r.ContentLength != 0 {
+			_ = c.bodyDeadline(c.began.Add(h.limits.BodyTimeout)) // a recorder has none
+		}
 		defer func() {
 			if c.counted {
 				h.flying.Add(-1)

@@ -68,8 +68,10 @@ func TestTopicItem(t *testing.T) {
 	e.get("/api/v1/topics?prefix=Orders").ok(t, 200).into(t, &l)
 	got := l.Items[0]
 	got.UpdatedAt, got.Digest = nil, ""
-	want := api.TopicSummary{Topic: "Orders", Type: "normal", MessageType: "NORMAL", Clusters: []string{"DefaultCluster"}, BrokerCount: 2,
-		ReadQueueNums: 16, WriteQueueNums: 16, PermText: "RW-", PermMixed: true, HasOrderConf: true, Stale: []string{}, Revision: e.reg.Epoch() + ".3"}
+	want := api.TopicSummary{
+		Topic: "Orders", Type: "normal", MessageType: "NORMAL", Clusters: []string{"DefaultCluster"}, BrokerCount: 2,
+		ReadQueueNums: 16, WriteQueueNums: 16, PermText: "RW-", PermMixed: true, HasOrderConf: true, Stale: []string{}, Revision: e.reg.Epoch() + ".3",
+	}
 	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}

@@ -3,10 +3,12 @@ package handlers
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"net"
 	"net/netip"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -83,51 +85,82 @@ func allDigits(host string) bool {
 
 // validate checks the tags of a decoded body. All that is wrong is reported together.
 func validate(v any) error {
-	err := validation().Struct(v)
-	if err == nil {
+	errs := checked(nil, reflect.ValueOf(v).Elem())
+	if len(errs) == 0 {
 		return nil
 	}
-	bad, ok := errors.AsType[validator.ValidationErrors](err)
-	if !ok {
-		panic("handlers: a type of the api has a tag that cannot be: " + err.Error())
-	}
-	p := &problem{code: "validation-failed"}
-	for _, e := range bad {
-		code, detail := ruleText(e)
-		p.errors = append(p.errors, fieldError{pointer: pointerTo(placeOf(e.Namespace())...), code: code, detail: detail})
-	}
-	first := p.errors[0]
-	p.detail = text{*first.pointer + " " + first.detail.en + ".", *first.pointer + " " + first.detail.zh + "。"}
-	return p
+	return placed("validation-failed", errs)
 }
 
-// placeOf turns the validator's way of naming a place, "Registration.topicConfigTable[T].perm",
-// into the names on the way there. Keys of maps may hold dots and brackets, so brackets
-// are matched from the outside.
-func placeOf(namespace string) []string {
-	_, rest, _ := strings.Cut(namespace, ".") // the type's own name
-	var out []string
-	for rest != "" {
-		switch rest[0] {
-		case '.':
-			rest = rest[1:]
-		case '[':
-			end := strings.Index(rest, "].")
-			if end < 0 {
-				end = len(rest) - 1
+// checked returns what is wrong with a struct at a place. Maps are walked through here:
+// their keys are the caller's, and the validator's way of writing places cannot tell a
+// bracket in a key from its own. The tag keys has the rule of a map's keys, the tag each
+// that of its values; values that are structs have tags of their own.
+func checked(path []string, v reflect.Value) []fieldError {
+	var out []fieldError
+	if err := validation().Struct(v.Interface()); err != nil {
+		bad, ok := errors.AsType[validator.ValidationErrors](err)
+		if !ok {
+			panic("handlers: a type of the api has a tag that cannot be: " + err.Error())
+		}
+		for _, e := range bad {
+			out = append(out, broken(slices.Concat(path, placeOf(e.Namespace())), e))
+		}
+	}
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if f.Type.Kind() != reflect.Map {
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		for _, k := range slices.Sorted(mapKeys(v.Field(i))) {
+			if len(out) >= maxErrors {
+				return out
 			}
-			out = append(out, rest[1:end])
-			rest = rest[end+1:]
-		default:
-			end := strings.IndexAny(rest, ".[")
-			if end < 0 {
-				end = len(rest)
+			at := append(slices.Clone(path), name, k)
+			out = append(out, byRule(at, k, f.Tag.Get("keys"))...)
+			switch e := reflect.Indirect(v.Field(i).MapIndex(reflect.ValueOf(k))); {
+			case !e.IsValid(): // null
+			case e.Kind() == reflect.Struct:
+				out = append(out, checked(at, e)...)
+			default:
+				out = append(out, byRule(at, e.Interface(), f.Tag.Get("each"))...)
 			}
-			out = append(out, rest[:end])
-			rest = rest[end:]
 		}
 	}
 	return out
+}
+
+func mapKeys(m reflect.Value) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, k := range m.MapKeys() {
+			if !yield(k.String()) {
+				return
+			}
+		}
+	}
+}
+
+// byRule checks one value by a rule in the form of a tag.
+func byRule(path []string, v any, rule string) []fieldError {
+	bad, _ := errors.AsType[validator.ValidationErrors](validation().Var(v, rule))
+	var out []fieldError
+	for _, e := range bad {
+		out = append(out, broken(path, e))
+	}
+	return out
+}
+
+func broken(path []string, e validator.FieldError) fieldError {
+	code, detail := ruleText(e)
+	return fieldError{pointer: pointerTo(path...), code: code, detail: detail}
+}
+
+// placeOf turns the validator's way of naming a place, "HeartbeatBatch.members[3].brokerId",
+// into the names on the way there.
+func placeOf(namespace string) []string {
+	_, rest, _ := strings.Cut(namespace, ".") // the type's own name
+	return strings.FieldsFunc(rest, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 }
 
 // ruleText says which rule a value breaks.

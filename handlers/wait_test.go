@@ -188,7 +188,7 @@ func herd(tb testing.TB, n int) (e *env, end func()) {
 	for _, name := range topics {
 		wg.Go(func() {
 			path := "http://localhost/api/v1/topics/" + name + "/route"
-			ask := func(path string, tag string) *httptest.ResponseRecorder {
+			ask := func(path, tag string) *httptest.ResponseRecorder {
 				r := httptest.NewRequestWithContext(tb.Context(), "GET", path, nil)
 				r.Header.Set("If-None-Match", tag)
 				w := httptest.NewRecorder()
