@@ -48,6 +48,7 @@ var rooms = map[string]room{
 		ours: []string{"registry", "api", "internal/auth", "internal/convert"},
 	},
 	"cmd/fingerpost":   {joins: true, tests: []string{"internal/nstest"}},
+	"docs/examples":    {stdOnly: true}, // programs for people to copy
 	"internal/auth":    {},
 	"internal/convert": {ours: []string{"registry", "api"}, stdOnly: true},
 	"internal/kvfile":  {stdOnly: true},
