@@ -13,10 +13,15 @@ build_server
 jars=$(bash "$root/interop/lab/fetch.sh" 5.5.0)
 export NSDIFF_JARS=$jars NSDIFF_SERVER=$server
 
+# The Java server invents a certificate and finds out by itself about PROXY headers; ours is given the one and told to
+# take the other, so that both are compared.
+(cd "$work" && go run "$(go env GOROOT)/src/crypto/tls/generate_cert.go" --host 127.0.0.1 2>/dev/null)
+export NSDIFF_WORK=$work
+
 # Both look for dead brokers every half second, so that expiry can be waited for.
 settings='printf "listenPort={port}\nbindAddress=127.0.0.1\nkvConfigPath={dir}/kv.json\nscanNotActiveBrokerInterval=500\n" > {dir}/ns.conf'
 java_server=$settings'; exec java -XX:+UseSerialGC -XX:-OmitStackTraceInFastThrow -Xms128m -Xmx512m -Duser.home={dir} -Drocketmq.home.dir={dir} -cp "$NSDIFF_JARS/*" org.apache.rocketmq.namesrv.NamesrvStartup -c {dir}/ns.conf'
-our_server=$settings'; exec "$NSDIFF_SERVER" -c {dir}/ns.conf --http-listen 127.0.0.1:0 --data-dir {dir}/data'
+our_server=$settings'; exec "$NSDIFF_SERVER" -c {dir}/ns.conf --http-listen 127.0.0.1:0 --data-dir {dir}/data --tls-server-cert-path "$NSDIFF_WORK/cert.pem" --tls-server-key-path "$NSDIFF_WORK/key.pem" --remoting-trusted-proxies 127.0.0.1'
 
 fresh=${DIFF_SEED:-$(($(date +%s) % 1000000))}
 passed=0 failed=0

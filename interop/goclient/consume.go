@@ -97,7 +97,7 @@ func consume(servers primitive.NamesrvAddr, group, topic string, count int, d ti
 	return nil
 }
 
-func traffic(servers primitive.NamesrvAddr, group, topic string, d time.Duration) error {
+func traffic(servers primitive.NamesrvAddr, group, topic string, d time.Duration, stop string) error {
 	b := newInbox()
 	b.prefix = "traffic-" + group + "-"
 	c, err := startConsumer(servers, group, topic, b, false)
@@ -110,6 +110,9 @@ func traffic(servers primitive.NamesrvAddr, group, topic string, d time.Duration
 	}
 	sent, failed, slowest := 0, 0, time.Duration(0)
 	for i, end := 0, time.Now().Add(d); time.Now().Before(end); i++ {
+		if _, err := os.Stat(stop); err == nil {
+			break
+		}
 		begin := time.Now()
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		_, err := p.SendSync(ctx, primitive.NewMessage(topic, []byte(fmt.Sprintf("%s%d", b.prefix, i))))

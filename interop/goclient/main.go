@@ -7,7 +7,8 @@
 //	ordered         NAMESRV TOPIC COUNT PREFIX           the same over 4 keys, each key to one queue
 //	consume         NAMESRV GROUP TOPIC COUNT SECONDS    a push consumer until COUNT different messages have come
 //	consume-ordered NAMESRV GROUP TOPIC COUNT SECONDS    orderly, checking that each key's numbers only rise
-//	traffic         NAMESRV GROUP TOPIC SECONDS          sends 20 messages a second and consumes them meanwhile
+//	traffic         NAMESRV GROUP TOPIC SECONDS STOP     sends 20 messages a second and consumes them meanwhile, until
+//	                                                     there is a file STOP or the time is over
 //
 // NAMESRV may be several addresses with semicolons between them.
 package main
@@ -55,7 +56,7 @@ func run(args []string) error {
 		}
 		return n
 	}
-	need := map[string]int{"queues": 1, "topics": 0, "produce": 3, "ordered": 3, "consume": 4, "consume-ordered": 4, "traffic": 3}
+	need := map[string]int{"queues": 1, "topics": 0, "produce": 3, "ordered": 3, "consume": 4, "consume-ordered": 4, "traffic": 4}
 	n, known := need[command]
 	if !known || len(rest) != n {
 		return fmt.Errorf("no such command, or not its arguments: %s", strings.Join(args, " "))
@@ -68,7 +69,7 @@ func run(args []string) error {
 	case "produce", "ordered":
 		return produce(servers, rest[0], number(1), rest[2], command == "ordered")
 	case "traffic":
-		return traffic(servers, rest[0], rest[1], time.Duration(number(2))*time.Second)
+		return traffic(servers, rest[0], rest[1], time.Duration(number(2))*time.Second, rest[3])
 	}
 	return consume(servers, rest[0], rest[1], number(2), time.Duration(number(3))*time.Second, command == "consume-ordered")
 }

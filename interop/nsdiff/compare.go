@@ -40,8 +40,10 @@ func (d diff) String() string {
 }
 
 // Objects that are maps in the oracle (their members come in hash order) as opposed to beans.
-var mapMembers = map[string]bool{"brokerAddrTable": true, "clusterAddrTable": true, "brokerAddrs": true, "filterServerTable": true,
-	"table": true, "topicQueueMappingByBroker": true, "currIdMap": true, "extFields": true}
+var mapMembers = map[string]bool{
+	"brokerAddrTable": true, "clusterAddrTable": true, "brokerAddrs": true, "filterServerTable": true,
+	"table": true, "topicQueueMappingByBroker": true, "currIdMap": true, "extFields": true,
+}
 
 // Lists whose order is a hash order in the oracle.
 var hashLists = map[string]bool{"topicList": true, "brokerDatas": true, "queueDatas": true, "clusterAddrTable[]": true}
@@ -52,8 +54,10 @@ var localConfig = map[string]bool{"listenPort": true, "configStorePath": true, "
 // Settings of the Java process, its network library and thread pools: another implementation need not have them.
 var tuningConfig = regexp.MustCompile(`^(server[A-Z].*|client(Request|Worker|Callback|Channel|Oneway|Async|Socket|Close|Pooled|Netty).*|writeBuffer.*|useEpoll.*|useTLS|enableShutdownGracefully|shutdownWaitTimeSeconds|defaultThreadPool.*|unRegisterBrokerQueueCapacity|rocketmqHome)$`)
 
-var javaException = regexp.MustCompile(`^(?:java|javax|org|com|io|sun)\.[\w.$]*?([A-Z]\w*(?:Exception|Error))\b`)
-var identityHash = regexp.MustCompile(`@[0-9a-f]{4,8}\b`)
+var (
+	javaException = regexp.MustCompile(`^(?:java|javax|org|com|io|sun)\.[\w.$]*?([A-Z]\w*(?:Exception|Error))\b`)
+	identityHash  = regexp.MustCompile(`@[0-9a-f]{4,8}\b`)
+)
 
 type comparer struct {
 	diffs []diff

@@ -66,15 +66,20 @@ func (s *scene) topicsOfStep() int {
 // brokerExpectations are the differences in who is registered where, and with what.
 func brokerExpectations() []expected {
 	return []expected{
-		{anchor: "every-broker-of-a-connection", parts: true,
-			covers: func(s *scene, d *diff) bool { return s.crowded && d.Class == cHard && d.Part }},
-		{anchor: "refused-single-topic", parts: true,
+		{
+			anchor: "every-broker-of-a-connection", parts: true,
+			covers: func(s *scene, d *diff) bool { return s.crowded && d.Class == cHard && d.Part },
+		},
+		{
+			anchor: "refused-single-topic", parts: true,
 			stirs: func(s *scene) bool {
 				h := s.reg()
 				return h != nil && s.st.Reg != nil && s.topicsOfStep() == 1 && s.groups[h.ext["brokerName"]].addrs[h.ext["brokerId"]] == ""
 			},
-			covers: anyState},
-		{anchor: "refused-older-state", parts: true,
+			covers: anyState,
+		},
+		{
+			anchor: "refused-older-state", parts: true,
 			stirs: func(s *scene) bool {
 				h := s.reg()
 				if h == nil || s.st.Reg == nil {
@@ -92,8 +97,10 @@ func brokerExpectations() []expected {
 				state, err := strconv.ParseInt(v.get("stateVersion").strOr("0"), 10, 64)
 				return v != nil && err == nil && state > said.State
 			},
-			covers: anyState},
-		{anchor: "one-address-one-broker", parts: true,
+			covers: anyState,
+		},
+		{
+			anchor: "one-address-one-broker", parts: true,
 			stirs: func(s *scene) bool {
 				h := s.reg()
 				if h == nil {
@@ -106,8 +113,10 @@ func brokerExpectations() []expected {
 				}
 				return false
 			},
-			covers: anyState},
-		{anchor: "one-cluster-per-name", parts: true,
+			covers: anyState,
+		},
+		{
+			anchor: "one-cluster-per-name", parts: true,
 			stirs: func(s *scene) bool {
 				h := s.reg()
 				if h == nil {
@@ -116,8 +125,10 @@ func brokerExpectations() []expected {
 				g, known := s.groups[h.ext["brokerName"]]
 				return known && (g.cluster != h.ext["clusterName"] || len(s.lists[h.ext["brokerName"]]) > 1)
 			},
-			covers: anyState},
-		{anchor: "unregister-must-match", parts: true,
+			covers: anyState,
+		},
+		{
+			anchor: "unregister-must-match", parts: true,
 			stirs: func(s *scene) bool {
 				return s.any(rcUnregister, func(h *header) bool {
 					name := h.ext["brokerName"]
@@ -128,8 +139,10 @@ func brokerExpectations() []expected {
 					return known || s.version(keyOf(h)) != nil
 				})
 			},
-			covers: anyState},
-		{anchor: "lease-follows-broker", parts: true,
+			covers: anyState,
+		},
+		{
+			anchor: "lease-follows-broker", parts: true,
 			stirs: func(s *scene) bool {
 				if s.st == nil || !s.st.closes() {
 					return false
@@ -143,8 +156,10 @@ func brokerExpectations() []expected {
 				}
 				return false
 			},
-			covers: anyState},
-		{anchor: "content-decides", parts: true,
+			covers: anyState,
+		},
+		{
+			anchor: "content-decides", parts: true,
 			stirs: func(s *scene) bool {
 				h := s.reg()
 				if h == nil || s.st.Reg == nil || s.st.Reg.DV == nil {
@@ -157,8 +172,10 @@ func brokerExpectations() []expected {
 			},
 			covers: func(s *scene, d *diff) bool {
 				return d.about(rcRoute) && d.Class == cHard && (d.names(s.h[0].ext["brokerName"]) || strings.Contains(d.Where, "topicQueueMappingByBroker"))
-			}},
-		{anchor: "ghost-live-entry",
+			},
+		},
+		{
+			anchor: "ghost-live-entry",
 			covers: func(s *scene, d *diff) bool {
 				if d.about(rcRoute) {
 					return s.displacedFilter(d)
@@ -168,8 +185,10 @@ func brokerExpectations() []expected {
 				}
 				k := regKey{d.Asked.ext["clusterName"], d.Asked.ext["brokerAddr"]}
 				return len(s.placed(k)) == 0 && s.version(k) != nil
-			}},
-		{anchor: "mapping-goes-with-topic",
+			},
+		},
+		{
+			anchor: "mapping-goes-with-topic",
 			covers: func(s *scene, d *diff) bool {
 				if !d.about(rcRoute) || d.Class != cHard || d.B != "(absent)" {
 					return false
@@ -193,10 +212,13 @@ func brokerExpectations() []expected {
 					}
 				}
 				return true
-			}},
-		{anchor: "negative-ids", parts: true,
+			},
+		},
+		{
+			anchor: "negative-ids", parts: true,
 			stirs:  func(s *scene) bool { h := s.reg(); return h != nil && strings.HasPrefix(h.ext["brokerId"], "-") },
-			covers: anyState},
+			covers: anyState,
+		},
 		{anchor: "negative-ids", parts: true, // a group with such a member
 			covers: func(s *scene, d *diff) bool {
 				if d.Class != cHard || !d.Part && !d.about(rcRoute, rcCluster, rcMemberGroup) {

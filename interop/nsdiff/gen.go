@@ -46,10 +46,26 @@ type weighted struct {
 // operations are the steps of a profile, each with its weight.
 func operations(profile string) []weighted {
 	mix := []weighted{
-		{26, (*gen).register}, {8, (*gen).unregister}, {4, (*gen).closeConn}, {3, (*gen).heartbeat}, {4, (*gen).dataVersion},
-		{12, (*gen).route}, {7, (*gen).lists}, {3, (*gen).topicsOf}, {3, (*gen).memberGroup}, {3, (*gen).perm},
-		{5, (*gen).delTopic}, {4, (*gen).regTopic}, {8, (*gen).kv}, {2, (*gen).updateConfig}, {1, (*gen).getConfig},
-		{1, (*gen).unknown}, {2, (*gen).pipeline}, {2, (*gen).badRequest}, {2, (*gen).oneway}, {2, (*gen).burst},
+		{26, (*gen).register},
+		{8, (*gen).unregister},
+		{4, (*gen).closeConn},
+		{3, (*gen).heartbeat},
+		{4, (*gen).dataVersion},
+		{12, (*gen).route},
+		{7, (*gen).lists},
+		{3, (*gen).topicsOf},
+		{3, (*gen).memberGroup},
+		{3, (*gen).perm},
+		{5, (*gen).delTopic},
+		{4, (*gen).regTopic},
+		{8, (*gen).kv},
+		{2, (*gen).updateConfig},
+		{1, (*gen).getConfig},
+		{1, (*gen).unknown},
+		{2, (*gen).pipeline},
+		{2, (*gen).badRequest},
+		{2, (*gen).oneway},
+		{2, (*gen).burst},
 	}
 	switch profile {
 	case "full":
@@ -57,28 +73,69 @@ func operations(profile string) []weighted {
 			weighted{2, (*gen).badRequest}, weighted{1, (*gen).half}, weighted{2, (*gen).updateConfig})
 	case "conflict":
 		return []weighted{
-			{60, (*gen).register}, {16, (*gen).unregister}, {8, (*gen).closeConn}, {2, (*gen).heartbeat}, {6, (*gen).dataVersion},
-			{6, (*gen).route}, {3, (*gen).lists}, {4, (*gen).memberGroup}, {2, (*gen).oneway}, {1, (*gen).expire}, {3, (*gen).burst},
+			{60, (*gen).register},
+			{16, (*gen).unregister},
+			{8, (*gen).closeConn},
+			{2, (*gen).heartbeat},
+			{6, (*gen).dataVersion},
+			{6, (*gen).route},
+			{3, (*gen).lists},
+			{4, (*gen).memberGroup},
+			{2, (*gen).oneway},
+			{1, (*gen).expire},
+			{3, (*gen).burst},
 		}
 	case "actingmaster":
 		return []weighted{
-			{48, (*gen).register}, {18, (*gen).unregister}, {8, (*gen).closeConn}, {12, (*gen).route}, {4, (*gen).perm},
-			{3, (*gen).lists}, {2, (*gen).memberGroup}, {2, (*gen).toggleConfig}, {1, (*gen).expire}, {1, (*gen).oneway}, {1, (*gen).delTopic},
+			{48, (*gen).register},
+			{18, (*gen).unregister},
+			{8, (*gen).closeConn},
+			{12, (*gen).route},
+			{4, (*gen).perm},
+			{3, (*gen).lists},
+			{2, (*gen).memberGroup},
+			{2, (*gen).toggleConfig},
+			{1, (*gen).expire},
+			{1, (*gen).oneway},
+			{1, (*gen).delTopic},
 		}
 	case "config":
 		return []weighted{
-			{40, (*gen).updateConfig}, {14, (*gen).getConfig}, {14, (*gen).lists}, {6, (*gen).topicsOf}, {8, (*gen).route},
-			{10, (*gen).register}, {4, (*gen).kv}, {3, (*gen).unregister}, {4, (*gen).toggleConfig},
+			{40, (*gen).updateConfig},
+			{14, (*gen).getConfig},
+			{14, (*gen).lists},
+			{6, (*gen).topicsOf},
+			{8, (*gen).route},
+			{10, (*gen).register},
+			{4, (*gen).kv},
+			{3, (*gen).unregister},
+			{4, (*gen).toggleConfig},
 		}
 	case "malformed":
 		return []weighted{
-			{34, (*gen).rawStep}, {20, (*gen).badRequest}, {6, (*gen).respFlag}, {6, (*gen).register}, {3, (*gen).route}, {2, (*gen).unknown},
-			{2, (*gen).half}, {2, (*gen).tls}, {3, (*gen).oneway}, {2, (*gen).pipeline}, {3, (*gen).rawOnBroker}, {2, (*gen).lenientBody},
+			{34, (*gen).rawStep},
+			{20, (*gen).badRequest},
+			{6, (*gen).respFlag},
+			{6, (*gen).register},
+			{3, (*gen).route},
+			{2, (*gen).unknown},
+			{2, (*gen).half},
+			{2, (*gen).tls},
+			{3, (*gen).oneway},
+			{2, (*gen).pipeline},
+			{3, (*gen).rawOnBroker},
+			{2, (*gen).lenientBody},
 		}
 	case "orderkv":
 		return []weighted{
-			{46, (*gen).kv}, {16, (*gen).register}, {16, (*gen).route}, {3, (*gen).unregister}, {4, (*gen).toggleConfig}, {2, (*gen).delTopic},
-			{2, (*gen).oneway}, {2, (*gen).pipeline},
+			{46, (*gen).kv},
+			{16, (*gen).register},
+			{16, (*gen).route},
+			{3, (*gen).unregister},
+			{4, (*gen).toggleConfig},
+			{2, (*gen).delTopic},
+			{2, (*gen).oneway},
+			{2, (*gen).pipeline},
 		}
 	}
 	return mix

@@ -87,9 +87,11 @@ func javaUnescape(s string) (string, bool) {
 
 // Settings of the kinds whose values the two servers read differently where they are not plain.
 var (
-	boolSettings = map[string]bool{"enableAllTopicList": true, "enableTopicList": true, "orderMessageEnable": true,
+	boolSettings = map[string]bool{
+		"enableAllTopicList": true, "enableTopicList": true, "orderMessageEnable": true,
 		"returnOrderTopicConfigToBroker": true, "supportActingMaster": true, "notifyMinBrokerIdChanged": true,
-		"deleteTopicWithBrokerRegistration": true, "needWaitForService": true}
+		"deleteTopicWithBrokerRegistration": true, "needWaitForService": true,
+	}
 	numberSettings = map[string]bool{"waitSecondsForService": true, "shutdownWaitTimeSeconds": true}
 	// fixedSettings change nothing after the start; the oracle shows them changed all the same.
 	fixedSettings = map[string]bool{"clusterTest": true}

@@ -23,8 +23,10 @@ func scripts() []script {
 	reg := func(conn, who string, edit ...func(*Step)) *Step {
 		place, addr, _ := strings.Cut(who, "@")
 		part := strings.Split(place, "/")
-		st := &Step{Op: "reg", Conn: conn, Ver: v5_5_0, Reg: &RegSpec{Cluster: part[0], Name: part[1], ID: part[2],
-			Addr: "@" + addr + "@", HA: "ha", Form: "full", DV: &DV{Counter: 1}, Topics: two}}
+		st := &Step{Op: "reg", Conn: conn, Ver: v5_5_0, Reg: &RegSpec{
+			Cluster: part[0], Name: part[1], ID: part[2],
+			Addr: "@" + addr + "@", HA: "ha", Form: "full", DV: &DV{Counter: 1}, Topics: two,
+		}}
 		for _, f := range edit {
 			f(st)
 		}
@@ -75,8 +77,10 @@ func scripts() []script {
 	return []script{
 		{"every-broker-of-a-connection", []*Step{reg("k0", "c1/b1/0@a0"), reg("k0", "c1/b2/0@a1"), closed("k0")}},
 		{"refused-single-topic", []*Step{reg("k0", "c1/b1/0@a0", topics(two[0]))}},
-		{"refused-older-state", []*Step{reg("k0", "c1/b1/0@a0", version(5, 1)),
-			reg("k1", "c1/b1/0@a1", version(3, 1), func(s *Step) { s.Reg.Zone = &zone })}},
+		{"refused-older-state", []*Step{
+			reg("k0", "c1/b1/0@a0", version(5, 1)),
+			reg("k1", "c1/b1/0@a1", version(3, 1), func(s *Step) { s.Reg.Zone = &zone }),
+		}},
 		{"one-address-one-broker", []*Step{reg("k0", "c1/b1/0@a0"), reg("k0", "c1/b2/0@a0", version(0, 2))}},
 		{"one-cluster-per-name", []*Step{reg("k0", "c1/b1/0@a0"), reg("k1", "c2/b1/1@a1")}},
 		{"unregister-must-match", []*Step{reg("k0", "c1/b1/0@a0"), req("adm", rcUnregister, "clusterName", "c2", "brokerName", "b1",
@@ -85,8 +89,10 @@ func scripts() []script {
 			"brokerAddr", "@a0@"), closed("k0")}},
 		{"content-decides", []*Step{reg("k0", "c1/b1/0@a0"), reg("k0", "c1/b1/0@a0", topics(TopicSpec{Name: "T1", R: 8, W: 8, Perm: 6}, two[1]))}},
 		{"ghost-live-entry", []*Step{reg("k0", "c1/b1/0@a0"), reg("k1", "c1/b1/0@a1", version(0, 2)), closed("k0")}},
-		{"mapping-goes-with-topic", []*Step{reg("k0", "c1/b1/0@a0", topics(two[0], static), func(s *Step) { s.Reg.Maps = []MapSpec{mapping} }),
-			req("adm", rcDelTopic, "topic", "ST1@u@"), reg("k0", "c1/b1/0@a0", version(0, 2), topics(two[0], static))}},
+		{"mapping-goes-with-topic", []*Step{
+			reg("k0", "c1/b1/0@a0", topics(two[0], static), func(s *Step) { s.Reg.Maps = []MapSpec{mapping} }),
+			req("adm", rcDelTopic, "topic", "ST1@u@"), reg("k0", "c1/b1/0@a0", version(0, 2), topics(two[0], static)),
+		}},
 		{"negative-ids", []*Step{reg("k0", "c1/b1/-1@a0", func(s *Step) { s.Reg.Acting = "true" })}},
 		{"missing-identity", []*Step{req("adm", rcHeartbeat, "clusterName", "c1", "brokerAddr", "@a0@")}},
 		{"exception-text", []*Step{{Op: "req", Conn: "adm", Code: rcHeartbeat, Ver: v5_5_0, NoExt: true}}},
@@ -100,10 +106,14 @@ func scripts() []script {
 		{"lenient-bodies", []*Step{tagged(body(reg("k0", "c1/b1/0@a0", func(s *Step) { s.Reg.Form = "text" }),
 			`{"topicConfigSerializeWrapper":null}`), "lenient")}},
 		{"unknown-broker-topic", []*Step{reg("k0", "c1/b1/0@a0"), body(req("adm", rcRegTopic, "topic", "T1"), queues("b1", "none"))}},
-		{"write-perm-restored", []*Step{reg("k0", "c1/b1/0@a0", topics(TopicSpec{Name: "T1", R: 4, W: 4, Perm: 7}, two[1])),
-			req("adm", rcAddPerm, "brokerName", "b1")}},
-		{"zone-keeps-dialect", []*Step{reg("k0", "c1/b1/0@a0", func(s *Step) { s.Reg.Zone = &zone }),
-			req("adm", rcRoute, "topic", "T1", extZoneMode, "true", extZone, "z1")}},
+		{"write-perm-restored", []*Step{
+			reg("k0", "c1/b1/0@a0", topics(TopicSpec{Name: "T1", R: 4, W: 4, Perm: 7}, two[1])),
+			req("adm", rcAddPerm, "brokerName", "b1"),
+		}},
+		{"zone-keeps-dialect", []*Step{
+			reg("k0", "c1/b1/0@a0", func(s *Step) { s.Reg.Zone = &zone }),
+			req("adm", rcRoute, "topic", "T1", extZoneMode, "true", extZone, "z1"),
+		}},
 		{"utf8-in-headers", []*Step{raw("JSON header: invalid UTF-8 in a string")}},
 	}
 }

@@ -57,16 +57,28 @@ def on_cluster(s):
 
 
 class Traffic:
-    """The Go client sending and consuming in the background."""
+    """Both clients sending and consuming in the background, until finish() or longest seconds have gone by."""
 
-    def __init__(self, section, topic, seconds, namesrv=None):
+    def __init__(self, section, probe, topic, group, longest, namesrv=None):
+        self.probe, self.longest = probe, longest
+        self.stop = section.world.root / ("stop-" + section.mark)
         self.log = section.world.root / ("gotraffic-%s.log" % section.mark)
+        namesrv = namesrv or section.namesrv
         with open(self.log, "w", encoding="utf-8") as out:
-            self.process = subprocess.Popen(command(section, "traffic", namesrv or section.namesrv, "gotraffic_" + section.mark, topic, seconds),
+            self.process = subprocess.Popen(command(section, "traffic", namesrv, "go" + group, topic, longest, self.stop),
                                             stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                             cwd=str(section.world.root))
+        probe.begin("traffic", namesrv, group, topic, longest, self.stop)
 
-    def finish(self, timeout=120):
+    def finish(self, report):
+        """Two checks: what was sent has come, and nothing failed to be sent."""
+        self.stop.touch()
+        for name, text in (("Java", self.probe.finish(self.longest + 90)[1]), ("Go", self._end(90))):
+            sent, failed, got = trafficked(text)
+            report.check("meanwhile the %s client lost nothing" % name, sent > 0 and failed == 0 and got == sent, text[-600:],
+                         "%d messages" % sent)
+
+    def _end(self, timeout):
         try:
             self.process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -74,13 +86,13 @@ class Traffic:
             self.process.wait()
         return self.log.read_text(encoding="utf-8", errors="replace")
 
+    def close(self):
+        self.stop.touch()
+        self._end(0)
+        self.probe.close()
+
 
 def trafficked(text):
     """(sent, failed, received) of a traffic run."""
     found = re.search(r"sent (\d+) failed (\d+) received (\d+)", text)
     return tuple(map(int, found.groups())) if found else (0, -1, 0)
-
-
-def check_traffic(report, name, text):
-    sent, failed, got = trafficked(text)
-    report.check(name, sent > 0 and failed == 0 and got == sent, text[-600:], "%d messages" % sent)

@@ -50,8 +50,8 @@ class Report:
 
 def essence(reason):
     """A reason in one line: of a Java exception its beginning and its causes."""
-    lines = [line for line in reason.splitlines() if not re.match(r"\s+(at |\.\.\. \d+ more)", line)]
-    return " ".join(" ".join(lines).split())[:900]
+    lines = [line[:700] for line in reason.splitlines() if not re.match(r"\s+(at |\.\.\. \d+ more)", line)]
+    return " ".join(" ".join(lines).split())[:1200]
 
 
 def safely(call):

@@ -7,18 +7,16 @@ from report import get_config, kv_value, lab
 
 AWAY = 3            # seconds without a nameserver
 REGISTERS = 40      # brokers of the lab register every 10 s, and look for a lost nameserver again after some seconds
-SECONDS = 30        # of traffic; it spans both restarts
+LONGEST = 240       # seconds of traffic
 
 
 def in_traffic(s):
     """Both clients send and consume all the while; nothing may be lost."""
-    report, world, many = s.report, s.world, s.topic("many")
+    report, world = s.report, s.world
     s.admin("updateKvConfig", "-s", "keep_" + s.mark, "-k", "k", "-v", "kept;1=2")
     s.admin("updateNamesrvConfig", "-k", "productEnvName", "-v", "kept-" + s.mark)
-    java = lab.Probe(s.version)
-    go = goclient.Traffic(s, many, SECONDS)
+    traffic = goclient.Traffic(s, lab.Probe(s.version), s.topic("many"), "traffic_" + s.mark, LONGEST)
     try:
-        java.begin("traffic", s.namesrv, "traffic_" + s.mark, many, SECONDS)
         tools.with_clients(s, "traffic_" + s.mark)
         if not world.can_restart:
             report.say("no restart: the nameserver was not started here")
@@ -27,11 +25,9 @@ def in_traffic(s):
             time.sleep(AWAY)
             world.start()
             check_back(s, "the nameserver " + how)
-        goclient.check_traffic(report, "meanwhile the Java client lost nothing", java.finish(SECONDS + 90)[1])
-        goclient.check_traffic(report, "meanwhile the Go client lost nothing", go.finish())
+        traffic.finish(report)
     finally:
-        java.close()
-        go.finish(0)
+        traffic.close()
 
 
 def check_back(s, what):

@@ -63,7 +63,7 @@ class World:
         version = java or self.args.oracle
         server = lab.start_namesrv(version, port, store, settings) if version else lab.start_fingerpost(
             self.args.fingerpost, port, store, settings)
-        server.wait_ready(30)
+        server.wait_ready()
         return server
 
     def stop(self):
@@ -101,7 +101,7 @@ class Try:
         except Stop as e:
             self.report.say("the rest was left out after: %s" % e)
         except Exception:
-            self.report.check("the scenario runs to its end", False, traceback.format_exc()[-1500:])
+            self.report.check("the scenario runs to its end", False, traceback.format_exc(limit=-2))
         finally:
             self.seconds += time.monotonic() - began
             if self.seconds > LIMIT:

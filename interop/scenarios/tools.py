@@ -180,6 +180,8 @@ def with_clients(s, group):
     many = s.topic("many")
     s.report.eventually("mqadmin consumerConnection sees the consumer", lambda: re.search(
         r"@probe\d+\s+127\.0\.0\.1:\d+", s.admin("consumerConnection", "-g", group)), 15)
+    s.report.eventually("mqadmin consumerConnection sees the Go client's consumer", lambda: re.search(
+        r"@\w+\s+127\.0\.0\.1:\d+", s.admin("consumerConnection", "-g", "go" + group)), 15)
     producers = ("producerConnection", "-g", "probe_producer", "-t", many)
     s.report.eventually("mqadmin producerConnection sees the producer", lambda: re.search(r"@probe\d+", s.admin(*producers)), 40,
                         lambda: s.admin(*producers))

@@ -3,6 +3,9 @@ import java.io.ByteArrayOutputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -41,7 +44,8 @@ import org.apache.rocketmq.tools.command.MQAdminStartup;
  *   ordered  NAMESRV TOPIC COUNT PREFIX             the same, COUNT messages over 4 keys, each key to one queue
  *   consume  NAMESRV GROUP TOPIC COUNT SECONDS      a push consumer until COUNT different messages have come
  *   consume-ordered NAMESRV GROUP TOPIC COUNT SECONDS   orderly, checking that each key's numbers only rise
- *   traffic  NAMESRV GROUP TOPIC SECONDS            sends 20 messages a second and consumes them, whatever goes on meanwhile
+ *   traffic  NAMESRV GROUP TOPIC SECONDS STOP       sends 20 messages a second and consumes them, whatever goes on
+ *                                                   meanwhile, until there is a file STOP or the time is over
  */
 public class Probe {
     private static final AtomicLong SERIAL = new AtomicLong();
@@ -131,7 +135,7 @@ public class Probe {
                     Integer.parseInt(rest.get(4)), true);
                 break;
             case "traffic":
-                traffic(rest.get(0), rest.get(1), rest.get(2), Integer.parseInt(rest.get(3)));
+                traffic(rest.get(0), rest.get(1), rest.get(2), Integer.parseInt(rest.get(3)), Paths.get(rest.get(4)));
                 break;
             default:
                 throw new IllegalArgumentException("no such command: " + words.get(0));
@@ -205,7 +209,7 @@ public class Probe {
     }
 
     /** What was sent and not received a while after the last message is lost. */
-    private static void traffic(String namesrv, String group, String topic, int seconds) throws Exception {
+    private static void traffic(String namesrv, String group, String topic, int seconds, Path stop) throws Exception {
         Set<String> seen = ConcurrentHashMap.newKeySet();
         AtomicInteger deliveries = new AtomicInteger();
         String prefix = "traffic-" + group + "-";
@@ -224,7 +228,7 @@ public class Probe {
         int failed = 0;
         long slowest = 0;
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-        for (int i = 0; System.nanoTime() < end; i++) {
+        for (int i = 0; System.nanoTime() < end && !Files.exists(stop); i++) {
             long before = System.nanoTime();
             try {
                 producer.send(new Message(topic, (prefix + i).getBytes(StandardCharsets.UTF_8)));
