@@ -66,13 +66,11 @@ type conn struct {
 	lastCode  atomic.Int32
 	requests  atomic.Uint64
 	lastUsed  atomic.Int64 // unix milliseconds
-	closed    atomic.Bool  // closed by us, for a reason that has been logged
 }
 
 // Evict closes the connection: what it held has been silent for too long.
 func (c *conn) Evict(reason string) {
 	c.srv.Log.Info("a connection is closed with its broker", "peer", *c.shown.Load(), "why", reason)
-	c.closed.Store(true)
 	c.base.Close()
 }
 
@@ -92,9 +90,7 @@ func (c *conn) serve() {
 			err = c.drain()
 		}
 	}
-	if !c.closed.Load() {
-		c.explain(err)
-	}
+	c.explain(err)
 }
 
 func (c *conn) end() {
@@ -274,7 +270,7 @@ func (c *conn) write(req *wire.Command, a *answer) error {
 	frame := c.out.b[start:]
 	size := len(frame) - 4 + len(a.body)
 	frame[0], frame[1], frame[2], frame[3] = byte(size>>24), byte(size>>16), byte(size>>8), byte(size)
-	c.extendWrite(time.Now())
+	c.extendWrite()
 	bufs := net.Buffers{c.out.b, a.body}
 	_, err = bufs.WriteTo(c.nc)
 	c.out.b = c.out.b[:0]
@@ -310,7 +306,7 @@ func (c *conn) flush() error {
 	if c.out == nil || len(c.out.b) == 0 {
 		return nil
 	}
-	c.extendWrite(c.lastRead)
+	c.extendWrite()
 	_, err := c.nc.Write(c.out.b)
 	if cap(c.out.b) > 4*flushAt {
 		c.out = nil // grown by one huge answer
@@ -320,20 +316,26 @@ func (c *conn) flush() error {
 	return err
 }
 
-// flushSome writes answers although more requests are waiting. Many may be, so the time
-// is not that of the last read any more.
+// flushSome writes answers although more requests are waiting, which may be many.
 func (c *conn) flushSome() error {
-	c.extendWrite(time.Now())
 	err := c.flush()
 	c.lastWrite = time.Now()
 	return err
 }
 
+// lastUse is when the peer last did something: sent bytes, or read what took a while.
+func (c *conn) lastUse() time.Time {
+	if c.lastWrite.After(c.lastRead) {
+		return c.lastWrite
+	}
+	return c.lastRead
+}
+
 // extendWrite moves the write deadline on, at most every quarter of the timeout, so
 // that a peer has between three quarters and the whole of it to read.
-func (c *conn) extendWrite(now time.Time) {
+func (c *conn) extendWrite() {
 	timeout := c.srv.Limits.writeTimeout()
-	if c.writeUntil.Sub(now) < timeout*3/4 {
+	if now := c.lastUse(); c.writeUntil.Sub(now) < timeout*3/4 {
 		c.writeUntil = now.Add(timeout)
 		c.nc.SetWriteDeadline(c.writeUntil)
 	}

@@ -19,5 +19,8 @@
 // Everything that a peer controls has a bound in [Limits]: the size of a frame and of
 // its header, what a compressed body inflates to, the number of connections, the time
 // a connection may be silent, the time a peer may take to read, and the memory for
-// large requests over all connections. Whatever a peer does it delays only itself.
+// large requests over all connections. What a peer claims is believed only as far as its
+// bytes have come, and a large request that was given room has to be there within the
+// time after which its sender gives up. Whatever a peer does it delays only itself, and
+// what is wrong with it is logged once a minute.
 package remoting

@@ -361,7 +361,7 @@ func TestIdleIsSinceTheLastRequest(t *testing.T) {
 		succeed(t, c, wire.GetAllTopicListFromNamesrv, nil, nil)
 		limit.set(0)
 		succeed(t, c, wire.GetAllTopicListFromNamesrv, nil, nil)
-		time.Sleep(1000 * time.Hour)
+		time.Sleep(100 * time.Hour)
 		succeed(t, c, wire.GetAllTopicListFromNamesrv, nil, nil)
 		// A limit that is set again counts for connections that are open.
 		limit.set(40 * time.Second)
@@ -443,21 +443,26 @@ func TestSlowReaderIsClosed(t *testing.T) {
 	}
 }
 
-// Many answers that are read slowly but steadily are all delivered.
+// Many answers that are read slowly but steadily are all delivered, also those to the
+// requests of one read, which together take longer than the write timeout.
 func TestSteadySlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := startPipes(t)
-		one("b1", "a:1").register(t, b.client(wire.JSONHeader))
-		c := b.client(wire.JSONHeader)
+		b := startPipes(t, newIdleLimit(24*time.Hour).change())
+		r := one("b1", "a:1")
+		for i := range 100 {
+			r.topics = append(r.topics, topic(fmt.Sprintf("a-topic-with-a-longer-name-%03d", i), 4, 6))
+		}
+		r.register(t, b.client(wire.JSONHeader))
+		c := b.client(wire.BinaryHeader)
 		var all []byte
-		const n = 5000
+		const n = 2000
 		for i := range n {
-			all, _ = (&wire.Command{Code: int32(wire.GetRouteInfoByTopic), Version: wire.V5_5_0, Opaque: int32(i), Ext: fields("topic", "T-b1")}).AppendTo(all, wire.JSONHeader)
+			all, _ = (&wire.Command{Code: int32(wire.GetAllTopicListFromNamesrv), Version: wire.V5_5_0, Opaque: int32(i)}).AppendTo(all, wire.BinaryHeader)
 		}
 		go c.Conn().Write(all)
 		for i := range n {
-			if i%200 == 0 { // about 70 KiB
-				time.Sleep(10 * time.Second)
+			if i%35 == 0 { // about 120 KiB
+				time.Sleep(9 * time.Second)
 			}
 			resp, err := c.Receive()
 			if err != nil || resp.Opaque != int32(i) {

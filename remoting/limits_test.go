@@ -130,6 +130,23 @@ func TestLargeRequestsShareABudget(t *testing.T) {
 	})
 }
 
+// Waiting for room is the server's doing and no idleness of the peer.
+func TestWaitingForRoomIsNotIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startPipes(t, withBudget(), newIdleLimit(20*time.Second).change())
+		p := b.taps(t, 2)
+		wantAnswers(t, "the first, a part of it", p[0], claimed(most, 100<<10), 0)
+		wantAnswers(t, "the second", p[1], large(most), 0)
+		time.Sleep(15 * time.Second)
+		wantAnswers(t, "a bit more of the first", p[0], large(most)[100<<10:200<<10], 0)
+		time.Sleep(14 * time.Second)
+		wantAnswers(t, "the rest of the first", p[0], large(most)[200<<10:], 1)
+		if len(p[1].received()) == 0 || p[1].ended() {
+			t.Errorf("the second has %d bytes of an answer, ended %v", len(p[1].received()), p[1].ended())
+		}
+	})
+}
+
 // Who claims much and sends little takes nothing away, and who sends a good part and
 // stalls is closed in time for those who wait.
 func TestStalledClaimersStarveNobody(t *testing.T) {
@@ -148,7 +165,7 @@ func TestStalledClaimersStarveNobody(t *testing.T) {
 		if p[51].ended() {
 			t.Error("closed too early")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if !p[51].ended() || len(p[52].received()) == 0 {
 			t.Errorf("the stalled one ended %v, and who waited has %d bytes of an answer", p[51].ended(), len(p[52].received()))
@@ -223,6 +240,7 @@ func TestLargeMemoryGoesWithItsRequest(t *testing.T) {
 		b.ln.(*pipes).conns <- s
 		p := newTap(client)
 		defer p.close()
+		wantAnswers(t, "a larger one", p, large(3<<20), 1)
 		wantAnswers(t, "a large one and a byte", p, append(large(1<<20), 0), 1)
 		s.mu.Lock()
 		defer s.mu.Unlock()

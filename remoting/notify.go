@@ -2,6 +2,7 @@ package remoting
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"time"
@@ -175,6 +176,6 @@ func stale(nc net.Conn) bool {
 	nc.SetReadDeadline(time.Now().Add(time.Millisecond))
 	var b [1]byte
 	_, err := nc.Read(b[:])
-	ne, ok := err.(net.Error)
+	ne, ok := errors.AsType[net.Error](err)
 	return err != nil && !(ok && ne.Timeout())
 }

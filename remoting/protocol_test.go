@@ -192,7 +192,7 @@ func TestStuckHandshakes(t *testing.T) {
 			if p.ended() {
 				t.Error("closed too early")
 			}
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			synctest.Wait()
 			if !p.ended() {
 				t.Error("not closed in time")

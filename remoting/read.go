@@ -154,10 +154,7 @@ func (c *conn) overdue() error {
 	now := time.Now()
 	next := now.Add(idleCheck)
 	if idle := c.srv.idle(); idle > 0 {
-		at := c.lastRead.Add(idle)
-		if c.lastWrite.After(c.lastRead) {
-			at = c.lastWrite.Add(idle)
-		}
+		at := c.lastUse().Add(idle)
 		if !at.After(now) {
 			return errIdle
 		}

@@ -172,7 +172,7 @@ func TestActingMaster(t *testing.T) {
 			// With the master it is over, and the perm is the master's.
 			member.id, member.addr = 0, "m:1"
 			member.register(t, c)
-			if got, perm := addresses(t, route(t, c, "T")); got != `{"0":"m:1","1":"s1:1","2":"s2:1"}` || perm != string('0'+rune(tt.group.perm)) {
+			if got, perm := addresses(t, route(t, c, "T")); got != `{"0":"m:1","1":"s1:1","2":"s2:1"}` || perm != string('0'+tt.group.perm) {
 				t.Errorf("with the master: %s perm %s", got, perm)
 			}
 			// When it leaves, what it served can only be read.

@@ -33,7 +33,7 @@ func newTemplate(t wire.HeaderType, code wire.ResponseCode, remark bool) templat
 	}
 	frame, err := cmd.AppendTo(nil, t)
 	if err != nil {
-		panic(err) // a constant that cannot be encoded
+		panic(err) //nolint:forbidigo // a constant that cannot be encoded
 	}
 	out := template{binary: t == wire.BinaryHeader, remark: remark}
 	rest := frame[8:]

@@ -53,11 +53,7 @@ func (c *conn) topicList(a *answer) func(names []string, err error) {
 
 // deleteTopic answers 216, with success also where there was nothing.
 func (c *conn) deleteTopic(req *wire.Command, a *answer) {
-	topic := req.Ext.Text(wire.FieldTopic)
-	if !topic.Present {
-		return
-	}
-	c.srv.Registry.DeleteTopic(topic.Value, req.Ext.Text(wire.FieldClusterName).Value, c.cause("deleteTopic"))
+	c.srv.Registry.DeleteTopic(req.Ext.Text(wire.FieldTopic).Value, req.Ext.Text(wire.FieldClusterName).Value, c.cause("deleteTopic"))
 }
 
 // registerTopic answers 217. A broker that is not registered makes it do nothing,
