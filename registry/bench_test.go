@@ -37,8 +37,10 @@ func (f *field) register(name string, version int64, queues int32) {
 		}
 		st.Add(topic, c)
 	}
-	reg := Registration{MemberInfo: MemberInfo{Cluster: "c", Addr: "@" + name, Name: name, Timeout: DefaultTimeout,
-		Version: DataVersion{Counter: version}}, Topics: st, Print: Fingerprint{Len: int(version)}}
+	reg := Registration{MemberInfo: MemberInfo{
+		Cluster: "c", Addr: "@" + name, Name: name, Timeout: DefaultTimeout,
+		Version: DataVersion{Counter: version},
+	}, Topics: st, Print: Fingerprint{Len: int(version)}}
 	if _, err := f.Register(reg, f.conn(name), Cause{}); err != nil {
 		f.Fatal(err)
 	}

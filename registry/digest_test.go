@@ -137,8 +137,10 @@ func TestDigestsTellWhatDiffers(t *testing.T) {
 			x.do(b)
 			s := b.Snapshot()
 			now := s.Digests()
-			got := moved{now.Topics != old.Topics, now.Brokers != old.Brokers, now.KV != old.KV,
-				s.RouteDigest(s.Topic("T")) != oldRoute, s.GroupDigest(s.Group("a")) != oldGroup}
+			got := moved{
+				now.Topics != old.Topics, now.Brokers != old.Brokers, now.KV != old.KV,
+				s.RouteDigest(s.Topic("T")) != oldRoute, s.GroupDigest(s.Group("a")) != oldGroup,
+			}
 			if got != x.want {
 				t.Errorf("moved: %+v, not %+v", got, x.want)
 			}

@@ -184,8 +184,10 @@ func TestBigRegistryFitsItsBudget(t *testing.T) {
 func TestListOfAllTopicsHasEachOnce(t *testing.T) {
 	b := newBed(t)
 	for i := range 3 {
-		b.must(broker{cluster: fmt.Sprint("c", i%2), name: fmt.Sprint("b", i), addr: fmt.Sprint("@", i), version: 1,
-			topics: list(i*100, i*100+1000) + fmt.Sprintf(" unit%d:1/1/6/1 sub%d:1/1/6/2 both%d:1/1/6/3", i, i, i)}, "")
+		b.must(broker{
+			cluster: fmt.Sprint("c", i%2), name: fmt.Sprint("b", i), addr: fmt.Sprint("@", i), version: 1,
+			topics: list(i*100, i*100+1000) + fmt.Sprintf(" unit%d:1/1/6/1 sub%d:1/1/6/2 both%d:1/1/6/3", i, i, i),
+		}, "")
 	}
 	s := b.Snapshot()
 	all, err := s.AllTopics()

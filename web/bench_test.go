@@ -105,8 +105,10 @@ func liveHeap() uint64 {
 func BenchmarkSnapshot(b *testing.B) {
 	reg := registry.New(registry.Options{})
 	for i := range 200 {
-		info := registry.MemberInfo{Cluster: "c", Name: "broker-" + string(rune('a'+i%26)) + string(rune('a'+i/26)), Addr: "10.0.0.1:" + string(rune('0'+i%10)) + string(rune('0'+i/10)),
-			Timeout: time.Minute, Version: registry.DataVersion{Counter: 1}}
+		info := registry.MemberInfo{
+			Cluster: "c", Name: "broker-" + string(rune('a'+i%26)) + string(rune('a'+i/26)), Addr: "10.0.0.1:" + string(rune('0'+i%10)) + string(rune('0'+i/10)),
+			Timeout: time.Minute, Version: registry.DataVersion{Counter: 1},
+		}
 		st := reg.Snapshot().NewStatement("c", info.Addr)
 		for t := i % 10; t < 20_000; t += 50 {
 			st.Add("topic-"+string(rune('a'+t%26))+time.Duration(t).String(), registry.TopicConfig{QueueSpec: registry.QueueSpec{ReadQueues: 8, WriteQueues: 8, Perm: 6}})

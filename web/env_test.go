@@ -227,8 +227,10 @@ func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net:
 // put registers a master with topics t0 to t(n-1) of w write queues.
 func put(t testing.TB, r *registry.Registry, broker string, n int, w int32, counter int64) {
 	t.Helper()
-	info := registry.MemberInfo{Cluster: "c", Name: broker, Addr: broker + ":10911", Timeout: 2 * time.Minute,
-		Version: registry.DataVersion{Counter: counter}, PeerVersion: 1}
+	info := registry.MemberInfo{
+		Cluster: "c", Name: broker, Addr: broker + ":10911", Timeout: 2 * time.Minute,
+		Version: registry.DataVersion{Counter: counter}, PeerVersion: 1,
+	}
 	st := r.Snapshot().NewStatement(info.Cluster, info.Addr)
 	for i := range n {
 		st.Add(fmt.Sprintf("t%d", i), registry.TopicConfig{QueueSpec: registry.QueueSpec{ReadQueues: 8, WriteQueues: w, Perm: 6}})

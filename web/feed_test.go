@@ -421,8 +421,10 @@ func TestTopicFactsFollow(t *testing.T) {
 		info := registry.MemberInfo{Cluster: "c", Name: "a", Addr: "a:1", Timeout: time.Minute, Version: registry.DataVersion{Counter: 1}}
 		st := e.reg.Snapshot().NewStatement("c", "a:1")
 		st.Add("plain", registry.TopicConfig{QueueSpec: registry.QueueSpec{ReadQueues: 1, WriteQueues: 1, Perm: 6}})
-		st.Add("fifo", registry.TopicConfig{QueueSpec: registry.QueueSpec{ReadQueues: 1, WriteQueues: 1, Perm: 6}, Order: true,
-			Attributes: registry.FormatAttributes(map[string]string{"+message.type": "FIFO"})})
+		st.Add("fifo", registry.TopicConfig{
+			QueueSpec: registry.QueueSpec{ReadQueues: 1, WriteQueues: 1, Perm: 6}, Order: true,
+			Attributes: registry.FormatAttributes(map[string]string{"+message.type": "FIFO"}),
+		})
 		if _, err := e.reg.Register(registry.Registration{MemberInfo: info, Topics: st}, nil, cause("registerBroker")); err != nil {
 			t.Fatal(err)
 		}
@@ -469,8 +471,11 @@ func TestLargeSnapshotIsCut(t *testing.T) {
 }
 
 func TestNewFeedNamesWhatIsMissing(t *testing.T) {
-	for _, o := range []FeedOptions{{}, {Registry: registry.New(registry.Options{})},
-		{Authenticate: func(*http.Request) (string, bool) { return "", true }}} {
+	for _, o := range []FeedOptions{
+		{},
+		{Registry: registry.New(registry.Options{})},
+		{Authenticate: func(*http.Request) (string, bool) { return "", true }},
+	} {
 		if f, err := NewFeed(o); err == nil || !strings.Contains(err.Error(), "is missing") {
 			t.Errorf("NewFeed(%+v) = %v, %v", o, f, err)
 		}
