@@ -107,7 +107,11 @@ func (r *Registry) SetRules(rules Rules, changed []ConfigChange, cause Cause) {
 func (r *Registry) Report(c Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := r.Snapshot()
-	c.Revision, c.Step, c.Time = s.Revision, false, r.now()
-	r.emit(&c)
+	r.report(&c)
+}
+
+// report is Report for a caller that holds Registry.mu.
+func (r *Registry) report(c *Change) {
+	c.Revision, c.Step, c.Time = r.Snapshot().Revision, false, r.now()
+	r.emit(c)
 }

@@ -53,7 +53,7 @@ func TestSlowSubscriberIsClosed(t *testing.T) {
 func TestSubscribeSinceRevision(t *testing.T) {
 	b := newBed(t)
 	b.change(5)
-	b.Report(Change{Cause: Cause{Action: "report"}})
+	b.Report(Change{Server: []ServerChange{{Op: OpStarted}}})
 	for since := range uint64(6) {
 		missed, s, sub, ok := b.SubscribeSince(since, 10)
 		if !ok || s.Revision != 5 {
@@ -99,7 +99,7 @@ func TestHistoryIsBoundedInNumber(t *testing.T) {
 	}
 	// Reports take room, but no revision goes by them.
 	for range 10 {
-		b.Report(Change{})
+		b.Report(Change{Server: []ServerChange{{Op: OpStarted}}})
 	}
 	if _, compacted := b.History(); compacted != 260 {
 		t.Errorf("%d are gone", compacted)
