@@ -98,6 +98,11 @@ func (c *call) gone(v *convert.View) []api.Member {
 }
 
 // listBrokers answers the broker sets.
+//
+//	@Summary	Broker sets with their members
+//	@Tags	brokers
+//	@Success	200	{object}	api.BrokerList	"the broker sets"
+//	@Router	/api/v1/brokers [get]
 func (h *Handler) listBrokers(c *call) (reply, error) {
 	f, pg := c.nameFilter(), c.page("brokerName")
 	clusters, zones := c.query.all("cluster"), c.query.all("zone")
@@ -184,6 +189,14 @@ func memberRow(tb *table, m *api.Member) {
 }
 
 // getBroker answers one broker set with its members.
+//
+//	@Summary	One broker set
+//	@Description	[901]
+//	@Tags	brokers
+//	@Param	brokerName	path	string	true	"the broker name"
+//	@Success	200	{object}	api.BrokerSet	"the broker set"
+//	@Failure	404	{object}	api.Problem	"broker-not-found"
+//	@Router	/api/v1/brokers/{brokerName} [get]
 func (h *Handler) getBroker(c *call) (reply, error) {
 	g, err := c.group()
 	if err != nil {
@@ -219,6 +232,15 @@ func (h *Handler) getBroker(c *call) (reply, error) {
 func (c *call) topicsShown() uint64 { return c.snap.TopicsRevision() }
 
 // getMember answers one member.
+//
+//	@Summary	One member
+//	@Description	[322]
+//	@Tags	members
+//	@Param	brokerName	path	string	true	"the broker name"
+//	@Param	brokerId	path	integer	true	"0 is the master"
+//	@Success	200	{object}	api.Member	"the member"
+//	@Failure	404	{object}	api.Problem	"broker-not-found, member-not-found"
+//	@Router	/api/v1/brokers/{brokerName}/members/{brokerId} [get]
 func (h *Handler) getMember(c *call) (reply, error) {
 	g, m, err := c.member()
 	if err != nil {

@@ -5,6 +5,12 @@ import (
 )
 
 // listClusters answers the clusters.
+//
+//	@Summary	Clusters
+//	@Description	[106]
+//	@Tags	brokers
+//	@Success	200	{object}	api.ClusterList	"the clusters"
+//	@Router	/api/v1/clusters [get]
 func (h *Handler) listClusters(c *call) (reply, error) {
 	f, pg := c.nameFilter(), c.page("clusterName")
 	if err := c.query.err(); err != nil {
@@ -36,6 +42,13 @@ func (h *Handler) listClusters(c *call) (reply, error) {
 }
 
 // getCluster answers one cluster.
+//
+//	@Summary	One cluster
+//	@Tags	brokers
+//	@Param	cluster	path	string	true	"the cluster"
+//	@Success	200	{object}	api.Cluster	"the cluster"
+//	@Failure	404	{object}	api.Problem	"cluster-not-found"
+//	@Router	/api/v1/clusters/{cluster} [get]
 func (h *Handler) getCluster(c *call) (reply, error) {
 	name, err := c.part("cluster")
 	if err != nil {
@@ -73,6 +86,12 @@ func (c *call) noCluster(name string) error {
 }
 
 // getClusterInfo answers RocketMQ's ClusterInfo, for tools that expect it.
+//
+//	@Summary	RocketMQ's ClusterInfo
+//	@Description	[106] In standard JSON, for tools that expect it.
+//	@Tags	brokers
+//	@Success	200	{object}	api.ClusterInfo	"the tables"
+//	@Router	/api/v1/cluster-info [get]
 func (h *Handler) getClusterInfo(c *call) (reply, error) {
 	return reply{body: c.view().ClusterInfo(), etag: c.revision(c.snap.MembersRevision()), keys: []hubKey{waitFor(keyMembers, "")}}, nil
 }

@@ -10,6 +10,12 @@ import (
 )
 
 // getConfig answers every setting, as Java properties to those who ask for text.
+//
+//	@Summary	Every setting with its origin
+//	@Description	[319] As text: Java properties. Secrets are hidden.
+//	@Tags	server
+//	@Success	200	{object}	api.Config	"the settings"
+//	@Router	/api/v1/config [get]
 func (h *Handler) getConfig(c *call) (reply, error) {
 	f := c.nameFilter()
 	version := h.deps.Settings.Version()
@@ -28,6 +34,17 @@ func (c *call) configTag(version uint64) string {
 }
 
 // patchConfig changes live settings.
+//
+//	@Summary	Change settings
+//	@Description	[318] A JSON merge patch: texts, numbers and booleans by key; null takes a value out of the file. All or none. From a session of the dashboard If-Match is required.
+//	@Tags	server
+//	@Param	If-Match	header	string	false	"the ETag that the resource must still have"
+//	@Param	body	body	map[string]string	true	"the settings by key"
+//	@Success	200	{object}	api.ConfigUpdate	"what came of it"
+//	@Failure	403	{object}	api.Problem	"config-key-protected, forbidden, cross-origin-blocked, host-not-allowed"
+//	@Failure	412	{object}	api.Problem	"precondition-failed"
+//	@Failure	428	{object}	api.Problem	"precondition-required"
+//	@Router	/api/v1/config [patch]
 func (h *Handler) patchConfig(c *call) (reply, error) {
 	values, err := c.configPatch()
 	if err != nil {

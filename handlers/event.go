@@ -54,6 +54,12 @@ func (f *eventFilter) fits(c *registry.Change) bool {
 }
 
 // listEvents answers change sets of the history, newest first unless asked otherwise.
+//
+//	@Summary	Change sets that are still remembered
+//	@Description	Newest first.
+//	@Tags	changes
+//	@Success	200	{object}	api.EventList	"the change sets"
+//	@Router	/api/v1/events [get]
 func (h *Handler) listEvents(c *call) (reply, error) {
 	f := c.changeFilter()
 	more := eventFilter{
@@ -166,6 +172,14 @@ func (q *query) moment(name string) time.Time {
 }
 
 // getEvent answers one change set in full, in pages.
+//
+//	@Summary	One change set, whole, in pages
+//	@Tags	changes
+//	@Param	revision	path	string	true	"a revision such as k7f2mq3a.1843, or its number alone"
+//	@Success	200	{object}	api.EventPage	"the change set"
+//	@Failure	404	{object}	api.Problem	"event-not-found"
+//	@Failure	410	{object}	api.Problem	"revision-compacted"
+//	@Router	/api/v1/events/{revision} [get]
 func (h *Handler) getEvent(c *call) (reply, error) {
 	revision, err := c.eventRevision()
 	if err != nil {

@@ -10,6 +10,14 @@ import (
 )
 
 // explainRoute answers why the route of a topic is as it is.
+//
+//	@Summary	Why a route is as it is
+//	@Description	For each broker whether clients are told of it, what it registered, who wiped its write permission, and who left lately.
+//	@Tags	routes
+//	@Param	topic	path	string	true	"the topic; % is written %25"
+//	@Success	200	{object}	api.Explanation	"the reasons"
+//	@Failure	404	{object}	api.Problem	"topic-not-found"
+//	@Router	/api/v1/topics/{topic}/route/explain [get]
 func (h *Handler) explainRoute(c *call) (reply, error) {
 	topic, err := c.part("topic")
 	if err != nil {

@@ -52,8 +52,31 @@ func (h *Handler) warmedUp() error {
 	return nil
 }
 
-func (h *Handler) livez(c *call) (reply, error)   { return c.health(Live) }
-func (h *Handler) readyz(c *call) (reply, error)  { return c.health(Ready) }
+// livez answers whether the process serves.
+//
+//	@Summary	Fails when the process should be restarted
+//	@Tags	probes
+//	@Success	200	{object}	api.Health	"in order"
+//	@Failure	503	{object}	api.Health	"a check fails"
+//	@Router	/livez [get]
+func (h *Handler) livez(c *call) (reply, error) { return c.health(Live) }
+
+// readyz answers whether traffic should come.
+//
+//	@Summary	Fails when no traffic should come
+//	@Tags	probes
+//	@Success	200	{object}	api.Health	"in order"
+//	@Failure	503	{object}	api.Health	"a check fails"
+//	@Router	/readyz [get]
+func (h *Handler) readyz(c *call) (reply, error) { return c.health(Ready) }
+
+// healthz answers whether anything is out of order.
+//
+//	@Summary	Fails when somebody should look
+//	@Tags	probes
+//	@Success	200	{object}	api.Health	"in order"
+//	@Failure	503	{object}	api.Health	"a check fails"
+//	@Router	/healthz [get]
 func (h *Handler) healthz(c *call) (reply, error) { return c.health(Healthy) }
 
 // health answers a probe: 200 or 503, with the first failing check in the body, or all

@@ -12,6 +12,12 @@ import (
 )
 
 // getDigest answers what identifies the content of the tables.
+//
+//	@Summary	What tells two nodes' content apart
+//	@Description	With perTopic the digest of each route, one a line.
+//	@Tags	server
+//	@Success	200	{object}	api.Digest	"the digests"
+//	@Router	/api/v1/digest [get]
 func (h *Handler) getDigest(c *call) (reply, error) {
 	perTopic := c.query.flag("perTopic")
 	if err := c.query.err(); err != nil {
@@ -63,6 +69,13 @@ func (c *call) topicDigests(v *convert.View) reply {
 }
 
 // getExport answers everything there is, for a support bundle or a comparison elsewhere.
+//
+//	@Summary	Everything
+//	@Description	The whole registry at one revision, for a support bundle or a comparison elsewhere; secrets are left out.
+//	@Tags	server
+//	@Success	200	{object}	api.Export	"everything"
+//	@Failure	503	{object}	api.Problem	"overloaded"
+//	@Router	/api/v1/export [get]
 func (h *Handler) getExport(c *call) (reply, error) {
 	back, err := h.limiters.turn()
 	if err != nil {
@@ -117,6 +130,11 @@ func exportLines(c *call, head *api.ExportHead, x *api.Export) iter.Seq[any] {
 }
 
 // listConnections answers the connections of the remoting port.
+//
+//	@Summary	Connections to the remoting port
+//	@Tags	server
+//	@Success	200	{object}	api.ConnectionList	"the connections"
+//	@Router	/api/v1/connections [get]
 func (h *Handler) listConnections(c *call) (reply, error) {
 	kinds := c.query.words("kind", "broker", "client", "admin", "unknown")
 	q := strings.ToLower(c.query.one("q"))
@@ -151,6 +169,12 @@ func (h *Handler) listConnections(c *call) (reply, error) {
 }
 
 // listStale answers topics that may be leftovers.
+//
+//	@Summary	Topics that may be leftovers
+//	@Description	Each with a reason: the broker no longer names it, the broker has no master, or nobody lets producers write.
+//	@Tags	topics
+//	@Success	200	{object}	api.StaleList	"the leftovers"
+//	@Router	/api/v1/stale-topics [get]
 func (h *Handler) listStale(c *call) (reply, error) {
 	found, err := c.staleParts()
 	if err != nil {
@@ -229,6 +253,14 @@ func (c *call) staleTag(found []registry.Stale) string {
 
 // deleteStale removes leftovers that brokers no longer name; unless told otherwise it
 // only says which.
+//
+//	@Summary	Remove leftovers that brokers no longer name
+//	@Description	Unless dryRun=false it only says which.
+//	@Tags	topics
+//	@Param	If-Match	header	string	false	"the ETag that the resource must still have"
+//	@Success	200	{object}	api.StaleDeleted	"what was, or would be, removed"
+//	@Failure	412	{object}	api.Problem	"precondition-failed"
+//	@Router	/api/v1/stale-topics [delete]
 func (h *Handler) deleteStale(c *call) (reply, error) {
 	c.dry = c.query.choice(paramDryRun, true)
 	found, err := c.staleParts()

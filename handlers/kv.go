@@ -11,6 +11,11 @@ import (
 )
 
 // listKV answers the namespaces of the key-value table.
+//
+//	@Summary	Namespaces of the key-value table
+//	@Tags	kv
+//	@Success	200	{object}	api.KVNamespaces	"the namespaces"
+//	@Router	/api/v1/kv [get]
 func (h *Handler) listKV(c *call) (reply, error) {
 	names := c.snap.KVNamespaces()
 	out := api.KVNamespaces{Revision: c.revision(c.snap.Revision), Total: len(names), Items: make([]api.KVNamespace, 0, len(names))}
@@ -34,6 +39,14 @@ func (h *Handler) listKV(c *call) (reply, error) {
 }
 
 // getNamespace answers all keys of a namespace.
+//
+//	@Summary	All keys of a namespace
+//	@Description	[219]
+//	@Tags	kv
+//	@Param	namespace	path	string	true	"the namespace"
+//	@Success	200	{object}	api.KVTable	"the keys"
+//	@Failure	404	{object}	api.Problem	"kv-not-found"
+//	@Router	/api/v1/kv/{namespace} [get]
 func (h *Handler) getNamespace(c *call) (reply, error) {
 	ns, err := c.part("namespace")
 	if err != nil {
@@ -74,6 +87,15 @@ func (c *call) kvPlace() (ns, key string, err error) {
 }
 
 // getKey answers one value.
+//
+//	@Summary	One value
+//	@Description	[101]
+//	@Tags	kv
+//	@Param	namespace	path	string	true	"the namespace"
+//	@Param	key	path	string	true	"the key; a slash is written %2F"
+//	@Success	200	{object}	api.KVEntry	"the value"
+//	@Failure	404	{object}	api.Problem	"kv-not-found"
+//	@Router	/api/v1/kv/{namespace}/{key} [get]
 func (h *Handler) getKey(c *call) (reply, error) {
 	ns, key, err := c.kvPlace()
 	if err != nil {
@@ -109,6 +131,19 @@ func (c *call) keyReply(ns, key string, e registry.KVEntry) reply {
 }
 
 // putKey sets a key, by a JSON body or by the bare value.
+//
+//	@Summary	Set a key
+//	@Description	[100] It is on disk before it is answered. The value may also be sent bare, as text/plain.
+//	@Tags	kv
+//	@Param	namespace	path	string	true	"the namespace"
+//	@Param	key	path	string	true	"the key; a slash is written %2F"
+//	@Param	If-Match	header	string	false	"the ETag that the resource must still have"
+//	@Param	If-None-Match	header	string	false	"* to set the key only if it is not there"
+//	@Param	body	body	api.KVPut	true	"the value"
+//	@Success	200	{object}	api.KVSet	"it was there"
+//	@Success	201	{object}	api.KVSet	"it is new"
+//	@Failure	412	{object}	api.Problem	"precondition-failed"
+//	@Router	/api/v1/kv/{namespace}/{key} [put]
 func (h *Handler) putKey(c *call) (reply, error) {
 	ns, key, err := c.kvPlace()
 	if err != nil {
@@ -231,6 +266,17 @@ func (c *call) orderWarnings(ns, value string) []api.Note {
 }
 
 // deleteKey removes a key.
+//
+//	@Summary	Remove a key
+//	@Description	[102]
+//	@Tags	kv
+//	@Param	namespace	path	string	true	"the namespace"
+//	@Param	key	path	string	true	"the key; a slash is written %2F"
+//	@Param	If-Match	header	string	false	"the ETag that the resource must still have"
+//	@Success	204	"it is gone"
+//	@Failure	404	{object}	api.Problem	"kv-not-found"
+//	@Failure	412	{object}	api.Problem	"precondition-failed"
+//	@Router	/api/v1/kv/{namespace}/{key} [delete]
 func (h *Handler) deleteKey(c *call) (reply, error) {
 	ns, key, err := c.kvPlace()
 	if err != nil {

@@ -22,6 +22,19 @@ const (
 )
 
 // putMember registers a member, or replaces what it has registered.
+//
+//	@Summary	Register a member, or replace what it registered
+//	@Description	[103] Advertises an address: clients then speak RocketMQ's protocol to it. topicConfigTable, if given, is all that the broker serves.
+//	@Tags	members
+//	@Param	brokerName	path	string	true	"the broker name"
+//	@Param	brokerId	path	integer	true	"0 is the master"
+//	@Param	If-Match	header	string	false	"the ETag that the resource must still have"
+//	@Param	body	body	api.Registration	true	"the registration"
+//	@Success	200	{object}	api.Registered	"it was there"
+//	@Success	201	{object}	api.Registered	"it is new"
+//	@Failure	409	{object}	api.Problem	"member-held-by-remoting, member-held-by-other, stale-state-version, broker-in-other-cluster, address-in-use"
+//	@Failure	412	{object}	api.Problem	"precondition-failed"
+//	@Router	/api/v1/brokers/{brokerName}/members/{brokerId} [put]
 func (h *Handler) putMember(c *call) (reply, error) {
 	name, id, err := c.place()
 	if err != nil {
@@ -280,6 +293,16 @@ func (c *call) registeredMember(l *registry.Live) api.Member {
 func pace3(ttl time.Duration) int64 { return ttl.Milliseconds() / 3 }
 
 // deleteMember takes a member out at once.
+//
+//	@Summary	Unregister a member
+//	@Description	[104] At once.
+//	@Tags	members
+//	@Param	brokerName	path	string	true	"the broker name"
+//	@Param	brokerId	path	integer	true	"0 is the master"
+//	@Success	204	"it is gone"
+//	@Failure	404	{object}	api.Problem	"member-not-found"
+//	@Failure	409	{object}	api.Problem	"member-held-by-remoting, member-held-by-other"
+//	@Router	/api/v1/brokers/{brokerName}/members/{brokerId} [delete]
 func (h *Handler) deleteMember(c *call) (reply, error) {
 	name, id, err := c.place()
 	if err != nil {
@@ -298,6 +321,17 @@ func (h *Handler) deleteMember(c *call) (reply, error) {
 }
 
 // beatMember renews a member's time.
+//
+//	@Summary	Renew a member's time
+//	@Description	[904, 322] Needs no body. The answer sets the pace: 404 means that the member has to register again.
+//	@Tags	members
+//	@Param	brokerName	path	string	true	"the broker name"
+//	@Param	brokerId	path	integer	true	"0 is the master"
+//	@Param	body	body	api.Heartbeat	false	"the version that the sender's topics have"
+//	@Success	200	{object}	api.Pulse	"when to come again"
+//	@Failure	404	{object}	api.Problem	"member-not-found"
+//	@Failure	409	{object}	api.Problem	"member-taken-over, member-held-by-other"
+//	@Router	/api/v1/brokers/{brokerName}/members/{brokerId}/heartbeat [post]
 func (h *Handler) beatMember(c *call) (reply, error) {
 	name, id, err := c.place()
 	if err != nil {
@@ -344,6 +378,13 @@ func (h *Handler) beat(c *call, name string, id int64, v *api.DataVersion) (*api
 }
 
 // beatMembers renews many members; each has an outcome of its own.
+//
+//	@Summary	Renew many members
+//	@Description	Each has an outcome of its own.
+//	@Tags	members
+//	@Param	body	body	api.HeartbeatBatch	true	"the members"
+//	@Success	200	{object}	api.BeatResults	"the outcomes, in order"
+//	@Router	/api/v1/heartbeats [post]
 func (h *Handler) beatMembers(c *call) (reply, error) {
 	body, err := decode[api.HeartbeatBatch](c, h.limits.BatchBody)
 	if err != nil {

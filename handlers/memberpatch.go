@@ -10,6 +10,19 @@ import (
 )
 
 // patchMember changes what a member has registered, without its saying all of it.
+//
+//	@Summary	Change what a member registered
+//	@Description	A JSON merge patch: what is left out stays, null removes.
+//	@Tags	members
+//	@Param	brokerName	path	string	true	"the broker name"
+//	@Param	brokerId	path	integer	true	"0 is the master"
+//	@Param	If-Match	header	string	false	"the ETag that the resource must still have"
+//	@Param	body	body	api.MemberPatch	true	"the changes"
+//	@Success	200	{object}	api.Registered	"the member"
+//	@Failure	404	{object}	api.Problem	"member-not-found"
+//	@Failure	409	{object}	api.Problem	"member-taken-over, member-held-by-other, member-held-by-remoting, stale-state-version, address-in-use"
+//	@Failure	412	{object}	api.Problem	"precondition-failed"
+//	@Router	/api/v1/brokers/{brokerName}/members/{brokerId} [patch]
 func (h *Handler) patchMember(c *call) (reply, error) {
 	name, id, err := c.place()
 	if err != nil {

@@ -10,6 +10,13 @@ import (
 )
 
 // index sends browsers to the dashboard and tells everybody else what there is.
+//
+//	@Summary	The operations
+//	@Description	For browsers a way to the dashboard.
+//	@Tags	server
+//	@Success	200	{string}	string	"the operations, a line each"
+//	@Success	302	"to the dashboard, for browsers"
+//	@Router	/ [get]
 func (h *Handler) index(c *call) (reply, error) {
 	if c.form == formPage && h.deps.Dashboard != nil {
 		return reply{status: http.StatusFound, location: h.deps.Site.BasePath + "/ui/"}, nil
@@ -26,6 +33,13 @@ func (h *Handler) index(c *call) (reply, error) {
 func pad(s string, n int) string { return s + strings.Repeat(" ", max(1, n-len(s))) }
 
 // problemPage answers what a code means.
+//
+//	@Summary	What the code of a problem means and what to do
+//	@Tags	server
+//	@Param	code	path	string	true	"the code of a problem"
+//	@Success	200	{object}	api.ProblemPage	"the page"
+//	@Failure	404	{object}	api.Problem	"no-such-endpoint"
+//	@Router	/problems/{code} [get]
 func (h *Handler) problemPage(c *call) (reply, error) {
 	name, err := c.part("code")
 	if err != nil {

@@ -213,3 +213,13 @@ func codes() []string {
 	slices.Sort(out)
 	return out
 }
+
+// Problems returns what every code of a problem means, in English, in order of the codes.
+func Problems() []api.ProblemPage {
+	var out []api.ProblemPage
+	for _, c := range codes() {
+		row := catalogue[c]
+		out = append(out, api.ProblemPage{Code: c, Status: row.status, Title: row.title.en, Means: row.means.en, Do: row.do.en})
+	}
+	return out
+}

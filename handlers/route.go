@@ -17,6 +17,15 @@ const (
 )
 
 // getRoute answers where the messages of a topic go.
+//
+//	@Summary	Where the messages of a topic go
+//	@Description	RocketMQ's TopicRouteData, byte for byte what a client of 5.x gets over remoting [105].
+//	@Tags	routes
+//	@Param	topic	path	string	true	"the topic; % is written %25"
+//	@Success	200	{object}	api.TopicRoute	"the route"
+//	@Failure	404	{object}	api.Problem	"topic-not-found"
+//	@Failure	503	{object}	api.Problem	"name-server-not-ready, overloaded"
+//	@Router	/api/v1/topics/{topic}/route [get]
 func (h *Handler) getRoute(c *call) (reply, error) {
 	topic, err := c.part("topic")
 	if err != nil {
@@ -112,6 +121,13 @@ func (c *call) noTopic(topic string) error {
 }
 
 // listRoutes answers many routes at once. Asking for all of them has to be said.
+//
+//	@Summary	Many routes at once
+//	@Description	Name topics, or select them by a filter; all of them together are not answered. Topics that nobody serves are in notFound.
+//	@Tags	routes
+//	@Success	200	{object}	api.RouteList	"the routes"
+//	@Failure	503	{object}	api.Problem	"name-server-not-ready, overloaded"
+//	@Router	/api/v1/routes [get]
 func (h *Handler) listRoutes(c *call) (reply, error) {
 	f := c.topicFilter()
 	asked := c.query.all("topic")
@@ -153,6 +169,14 @@ func (c *call) present(asked []string) (there, missing []string) {
 }
 
 // queryRoutes is listRoutes for names that are too many for a URL.
+//
+//	@Summary	Many routes by name
+//	@Description	For lists of names that are too long for a URL: at most 1000.
+//	@Tags	routes
+//	@Param	body	body	api.RouteQuery	true	"the names"
+//	@Success	200	{object}	api.RouteList	"the routes"
+//	@Failure	503	{object}	api.Problem	"name-server-not-ready, overloaded"
+//	@Router	/api/v1/routes/query [post]
 func (h *Handler) queryRoutes(c *call) (reply, error) {
 	q, err := decode[api.RouteQuery](c, h.limits.BatchBody)
 	if err != nil {

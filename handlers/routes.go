@@ -20,6 +20,18 @@ const (
 	memberP = brokerP + "/members/{brokerId}"
 )
 
+// The description of the API is made of the comments at the operations and of this one.
+//
+//	@title						Fingerpost
+//	@version					1
+//	@description				A NameServer compatible with Apache RocketMQ: which brokers are alive and which topics they serve. Numbers in brackets are the codes of the same questions over remoting.
+//	@license.name				Apache-2.0
+//	@license.url				https://www.apache.org/licenses/LICENSE-2.0
+//	@externalDocs.url			https://rocketmq.apache.org
+//	@externalDocs.description	Apache RocketMQ
+//	@securityDefinitions.bearerauth	token
+//	@securityDefinitions.basic	password
+
 // operations is every operation of the process: what answers, who may, what it takes.
 // What others serve comes in as handlers; see served.
 func operations() []*operation {

@@ -8,6 +8,11 @@ import (
 )
 
 // getVersion answers what is running.
+//
+//	@Summary	What is running
+//	@Tags	server
+//	@Success	200	{object}	api.Version	"the version"
+//	@Router	/api/v1/version [get]
 func (h *Handler) getVersion(c *call) (reply, error) {
 	out := h.version(c)
 	return reply{body: out, text: func() []byte {
@@ -29,6 +34,11 @@ func (h *Handler) version(c *call) api.Version {
 }
 
 // whoAmI answers what the server takes the caller for.
+//
+//	@Summary	What the server takes the caller for
+//	@Tags	server
+//	@Success	200	{object}	api.WhoAmI	"the caller"
+//	@Router	/api/v1/whoami [get]
 func (h *Handler) whoAmI(c *call) (reply, error) {
 	out := api.WhoAmI{Principal: c.who.Name, Role: c.who.Role.String(), Brokers: c.who.Brokers, Method: string(c.who.Method), SessionEndsAt: api.TimeOf(c.ends)}
 	if out.Brokers == nil {

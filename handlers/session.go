@@ -13,6 +13,13 @@ import (
 func (c *call) fromPage() bool { return c.who.Method == auth.Session }
 
 // login begins a session for a token, or for a name and a password.
+//
+//	@Summary	Begin a session of a browser
+//	@Description	By a token, or a name and a password. The answer sets a cookie.
+//	@Tags	server
+//	@Param	body	body	api.Login	true	"the credential"
+//	@Success	200	{object}	api.WhoAmI	"the caller from now on"
+//	@Router	/api/v1/session [post]
 func (h *Handler) login(c *call) (reply, error) {
 	body, err := decode[api.Login](c, h.limits.Body)
 	if err != nil {
@@ -52,6 +59,11 @@ func (h *Handler) cookie(secret string, maxAge int) *http.Cookie {
 }
 
 // logout ends the session, if there is one.
+//
+//	@Summary	End the session
+//	@Tags	server
+//	@Success	204	"it has ended"
+//	@Router	/api/v1/session [delete]
 func (h *Handler) logout(c *call) (reply, error) {
 	if cookie, err := c.r.Cookie(sessionCookie); err == nil {
 		h.sessions.End(cookie.Value)

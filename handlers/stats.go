@@ -105,6 +105,11 @@ func (s *series) snapshot() (at time.Time, out map[string]api.Series) {
 }
 
 // getStats answers counters and their last 15 minutes.
+//
+//	@Summary	Counters and their last 15 minutes
+//	@Tags	server
+//	@Success	200	{object}	api.Stats	"the numbers"
+//	@Router	/api/v1/stats [get]
 func (h *Handler) getStats(c *call) (reply, error) {
 	at, all := h.series.snapshot()
 	v := c.view()

@@ -86,6 +86,13 @@ func (c *call) mayList() error {
 }
 
 // listTopics answers the topics.
+//
+//	@Summary	Topics
+//	@Description	[206, 224, 304, 311, 312, 313]
+//	@Tags	topics
+//	@Success	200	{object}	api.TopicList	"the topics"
+//	@Failure	403	{object}	api.Problem	"listing-disabled, forbidden, host-not-allowed"
+//	@Router	/api/v1/topics [get]
 func (h *Handler) listTopics(c *call) (reply, error) {
 	if err := c.mayList(); err != nil {
 		return reply{}, err
@@ -163,6 +170,13 @@ func (c *call) topicList(part []string, total int, next string) reply {
 }
 
 // getTopic answers one topic with each broker's part.
+//
+//	@Summary	One topic with each broker's part
+//	@Tags	topics
+//	@Param	topic	path	string	true	"the topic; % is written %25"
+//	@Success	200	{object}	api.Topic	"the topic"
+//	@Failure	404	{object}	api.Problem	"topic-not-found"
+//	@Router	/api/v1/topics/{topic} [get]
 func (h *Handler) getTopic(c *call) (reply, error) {
 	topic, err := c.part("topic")
 	if err != nil {
@@ -190,6 +204,14 @@ func (h *Handler) getTopic(c *call) (reply, error) {
 }
 
 // listBrokerTopics answers the topics that a broker serves.
+//
+//	@Summary	Topics of a broker
+//	@Tags	brokers
+//	@Param	brokerName	path	string	true	"the broker name"
+//	@Success	200	{object}	api.BrokerTopicList	"its topics"
+//	@Failure	403	{object}	api.Problem	"listing-disabled, forbidden, host-not-allowed"
+//	@Failure	404	{object}	api.Problem	"broker-not-found"
+//	@Router	/api/v1/brokers/{brokerName}/topics [get]
 func (h *Handler) listBrokerTopics(c *call) (reply, error) {
 	g, err := c.group()
 	if err != nil {

@@ -8,6 +8,17 @@ import (
 )
 
 // putTopicPart sets a broker's queue data of a topic.
+//
+//	@Summary	Set a broker's part of a topic
+//	@Description	[217] Until the broker's next changed registration.
+//	@Tags	topics
+//	@Param	topic	path	string	true	"the topic; % is written %25"
+//	@Param	brokerName	path	string	true	"the broker name"
+//	@Param	body	body	api.QueueSpec	true	"the queues"
+//	@Success	200	{object}	api.TopicPartSet	"it was there"
+//	@Success	201	{object}	api.TopicPartSet	"it is new"
+//	@Failure	404	{object}	api.Problem	"broker-not-found"
+//	@Router	/api/v1/topics/{topic}/brokers/{brokerName} [put]
 func (h *Handler) putTopicPart(c *call) (reply, error) {
 	topic, err := c.newTopic()
 	if err != nil {
@@ -69,6 +80,14 @@ func (c *call) topicPartSet(topic string, q registry.QueueData, created bool) re
 }
 
 // deleteTopic takes a topic out of the table, or out of one cluster's part of it.
+//
+//	@Summary	Take a topic out of the table
+//	@Description	[216] Brokers are not told: those whose last registration names the topic bring it back.
+//	@Tags	topics
+//	@Param	topic	path	string	true	"the topic; % is written %25"
+//	@Success	200	{object}	api.TopicDeleted	"where it was, and who may bring it back"
+//	@Failure	404	{object}	api.Problem	"topic-not-found, cluster-not-found"
+//	@Router	/api/v1/topics/{topic} [delete]
 func (h *Handler) deleteTopic(c *call) (reply, error) {
 	topic, err := c.knownTopic()
 	if err != nil {
@@ -89,6 +108,14 @@ func (h *Handler) deleteTopic(c *call) (reply, error) {
 }
 
 // deleteTopicPart takes a topic out of one broker's part.
+//
+//	@Summary	Take a topic out of one broker's part
+//	@Tags	topics
+//	@Param	topic	path	string	true	"the topic; % is written %25"
+//	@Param	brokerName	path	string	true	"the broker name"
+//	@Success	200	{object}	api.TopicDeleted	"where it was, and who may bring it back"
+//	@Failure	404	{object}	api.Problem	"topic-not-found, broker-not-found"
+//	@Router	/api/v1/topics/{topic}/brokers/{brokerName} [delete]
 func (h *Handler) deleteTopicPart(c *call) (reply, error) {
 	topic, err := c.knownTopic()
 	if err != nil {

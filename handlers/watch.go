@@ -36,6 +36,15 @@ type stream struct {
 }
 
 // watch streams change sets for as long as the caller listens.
+//
+//	@Summary	Changes as they happen
+//	@Description	Server-sent events, or one JSON value a line. Begins with hello; what was missed since a revision comes first; bookmark each 15 s; reset means that something was missed and has to be read again. The websocket at /ws, subprotocol namesrv.v1, carries the same change sets.
+//	@Tags	changes
+//	@Param	Last-Event-ID	header	string	false	"the revision to go on from, as browsers send it"
+//	@Success	200	{object}	api.WatchItem	"the items, without an end"
+//	@Failure	429	{object}	api.Problem	"too-many-watchers, rate-limited"
+//	@Failure	503	{object}	api.Problem	"shutting-down, overloaded"
+//	@Router	/api/v1/watch [get]
 func (h *Handler) watch(c *call) error {
 	s := &stream{c: c, filter: c.changeFilter(), rc: http.NewResponseController(c.ResponseWriter)}
 	snapshot := c.query.flag("snapshot")

@@ -6,6 +6,13 @@ import (
 )
 
 // getWritePerm answers whether producers may write to a broker.
+//
+//	@Summary	Whether producers may write to a broker
+//	@Tags	brokers
+//	@Param	brokerName	path	string	true	"the broker name"
+//	@Success	200	{object}	api.WritePerm	"the write permission"
+//	@Failure	404	{object}	api.Problem	"broker-not-found"
+//	@Router	/api/v1/brokers/{brokerName}/write-perm [get]
 func (h *Handler) getWritePerm(c *call) (reply, error) {
 	g, err := c.group()
 	if err != nil {
@@ -36,6 +43,14 @@ func (h *Handler) getWritePerm(c *call) (reply, error) {
 }
 
 // wipeWritePerm takes the write permission from every topic of a broker.
+//
+//	@Summary	Take a broker's write permission away
+//	@Description	[205] Its topics become read-only here, until its next changed registration. The broker itself is not stopped.
+//	@Tags	brokers
+//	@Param	brokerName	path	string	true	"the broker name"
+//	@Success	200	{object}	api.WritePermChanged	"the write permission"
+//	@Failure	404	{object}	api.Problem	"broker-not-found"
+//	@Router	/api/v1/brokers/{brokerName}/write-perm [delete]
 func (h *Handler) wipeWritePerm(c *call) (reply, error) {
 	g, err := c.group()
 	if err != nil {
@@ -50,6 +65,14 @@ func (h *Handler) wipeWritePerm(c *call) (reply, error) {
 
 // restoreWritePerm gives every topic of a broker what the broker registered for it, or
 // makes all of them readable and writable.
+//
+//	@Summary	Give a broker's write permission back
+//	@Description	[327]
+//	@Tags	brokers
+//	@Param	brokerName	path	string	true	"the broker name"
+//	@Success	200	{object}	api.WritePermChanged	"the write permission"
+//	@Failure	404	{object}	api.Problem	"broker-not-found"
+//	@Router	/api/v1/brokers/{brokerName}/write-perm [put]
 func (h *Handler) restoreWritePerm(c *call) (reply, error) {
 	mode := c.query.word("mode", "previous", "rw")
 	if err := c.query.err(); err != nil {
