@@ -215,7 +215,7 @@ func (n *node) deps(cfg *config.Config, keeper *auth.Keeper) handlers.Deps {
 		Metrics: promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}), MetricsNeedViewer: h.MetricsAuth, Registerer: metrics,
 		Site: handlers.Site{
 			BasePath: h.BasePath, ExternalURL: h.ExternalURL, Loopback: loopback(h.Listen), AllowedHosts: h.AllowedHosts,
-			CORSOrigins: h.CORSOrigins, TLS: h.CertFile != "",
+			CORSOrigins: h.CORSOrigins, TLS: h.CertFile != "" || strings.HasPrefix(h.ExternalURL, "https://"),
 		},
 		Limits: handlers.Limits{
 			Body: int64(h.MaxBody), RegistrationBody: int64(h.MaxRegistrationBody), BatchBody: int64(h.MaxBatchBody), KVValue: int64(h.MaxKVValue),
