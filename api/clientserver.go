@@ -37,8 +37,8 @@ type EventsOptions struct {
 	List
 	ChangeFilter
 	Actors, Faces, Actions []string
-	// Since and Until are revisions or instants in RFC 3339: after the one, up to the
-	// other, both of which may be left out.
+	// Since and Until are instants in RFC 3339, or how long ago, such as 10m; either may
+	// be left out.
 	Since, Until string
 }
 
