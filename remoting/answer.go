@@ -45,17 +45,16 @@ var codes = map[registry.Kind]wire.ResponseCode{
 
 // Texts of remarks that peers and people know.
 const (
-	remarkNotReady     = "name server not ready"
-	remarkDisabled     = "disable"
-	remarkCRC          = "crc32 not match"
-	remarkRefused      = "register broker failed"
-	remarkGoAway       = "please go away"
-	remarkUnset        = "not set any response code"
-	remarkKVFields     = "namespace or key is null"
-	remarkInternal     = "internal error of the name server; its log has the details"
-	remarkNoRoute      = "No topic route info in name server for the topic: "
-	remarkNoRouteHelp  = "\nSee https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details."
-	remarkBusyOverload = "[OVERLOAD]system busy, start flow control for a while"
+	remarkNotReady    = "name server not ready"
+	remarkDisabled    = "disable"
+	remarkCRC         = "crc32 not match"
+	remarkRefused     = "register broker failed"
+	remarkGoAway      = "please go away"
+	remarkUnset       = "not set any response code"
+	remarkKVFields    = "namespace or key is null"
+	remarkInternal    = "internal error of the name server; its log has the details"
+	remarkNoRoute     = "No topic route info in name server for the topic: "
+	remarkNoRouteHelp = "\nSee https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details."
 )
 
 // refuse answers an error. One that is not the registry's is logged and shown as nothing.

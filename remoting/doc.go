@@ -22,5 +22,5 @@
 // large requests over all connections. What a peer claims is believed only as far as its
 // bytes have come, and a large request that was given room has to be there within the
 // time after which its sender gives up. Whatever a peer does it delays only itself, and
-// what is wrong with it is logged once a minute.
+// what is wrong with it is logged once a minute at most.
 package remoting
