@@ -129,7 +129,11 @@ type MinIDChange struct {
 	NoticeToAddr []string
 }
 
-// Size is the number of things changed. A report of size 0 says nothing but its notices.
+func (c *Change) empty() bool {
+	return len(c.Members)+len(c.Topics)+len(c.Clusters)+len(c.WritePerms)+len(c.KV)+len(c.Config)+len(c.Server)+len(c.MinIDs) == 0
+}
+
+// Size is the number of things changed.
 func (c *Change) Size() int {
 	return len(c.Members) + len(c.Topics) + len(c.Clusters) + len(c.WritePerms) + len(c.KV) + len(c.Config) + len(c.Server)
 }

@@ -45,7 +45,7 @@ func (d *draft) revision() uint64 { return d.reg.Snapshot().Revision + 1 }
 func (d *draft) commit() {
 	d.settleReduced()
 	d.noticeGone()
-	if d.newView || d.newName || d.change.Size() > 0 {
+	if d.newView || d.newName || !d.change.empty() {
 		n := d.next
 		n.Revision, n.At = d.revision(), d.reg.now()
 		if d.newView {
@@ -58,14 +58,9 @@ func (d *draft) commit() {
 		d.change.Revision, d.change.Step, d.change.Time = n.Revision, true, n.At
 		d.reg.snap.Store(n)
 		d.reg.emit(d.change)
-	} else {
-		if d.dirty {
-			// Bookkeeping beside what anybody can see: no revision, no change.
-			d.reg.snap.Store(d.next)
-		}
-		if len(d.change.MinIDs) > 0 {
-			d.reg.report(d.change)
-		}
+	} else if d.dirty {
+		// Bookkeeping beside what anybody can see: no revision, no change.
+		d.reg.snap.Store(d.next)
 	}
 	d.reg.mu.Unlock()
 	for _, e := range d.evicted {

@@ -117,9 +117,7 @@ func (s *Subscription) end() {
 }
 
 func (r *Registry) emit(c *Change) {
-	if c.Step || c.Size() > 0 { // notices alone are for brokers, and for now
-		r.past.add(c)
-	}
+	r.past.add(c)
 	for s := range r.subs {
 		select {
 		case s.c <- c:

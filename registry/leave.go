@@ -10,8 +10,8 @@ import (
 
 // Unregister takes out the member of that name and address, as a broker that stops
 // asks for, and reports whether there was one. The id only decides whether the
-// group's members are told, be the address there or not: the peers trust the sender
-// with it. A member that has registered under the name from another address stays.
+// group's members are told: the peers trust the sender with it. A member that has
+// registered under the name from another address stays.
 func (r *Registry) Unregister(cluster, name, addr string, id int64, cause Cause) (removed bool, err error) {
 	switch "" {
 	case cluster:
@@ -33,14 +33,13 @@ func (r *Registry) Unregister(cluster, name, addr string, id int64, cause Cause)
 			}
 		}
 	}
-	if g := d.next.groups.get(name); g != nil && g.Members[0].ID == id {
-		d.goneSmallest(name, addr)
+	if l == nil {
+		d.drop()
+		return false, nil
 	}
-	if l != nil {
-		d.leave(l, OpDeleted, id)
-	}
+	d.leave(l, OpDeleted, id)
 	d.commit()
-	return l != nil, nil
+	return true, nil
 }
 
 // Release takes out everything that h still holds, because its connection is gone,
@@ -182,16 +181,11 @@ func (d *draft) unplace(l *Live, idSaid int64) {
 	d.putGroup(old, g)
 	d.reduced = append(d.reduced, g.Name)
 	if idSaid == old.Members[0].ID {
-		d.goneSmallest(g.Name, l.Addr)
+		if d.minGone == nil {
+			d.minGone = make(map[string]string, 1)
+		}
+		d.minGone[g.Name] = l.Addr
 	}
-}
-
-// goneSmallest notes that the address is said to have had its group's smallest id.
-func (d *draft) goneSmallest(group, addr string) {
-	if d.minGone == nil {
-		d.minGone = make(map[string]string, 1)
-	}
-	d.minGone[group] = addr
 }
 
 // settleReduced makes groups read-only that lost a member and have to act without a

@@ -229,16 +229,12 @@ func (m *model) unregister(cluster, name, addr string, id int64) (removed bool, 
 			}
 		}
 	}
+	if l == nil {
+		return false, nil
+	}
 	m.begin()
-	if g := m.groups[name]; g != nil {
-		if smallest, _ := g.smallest(); smallest == id {
-			m.minGone[name] = addr // whoever had it, if anybody
-		}
-	}
-	if l != nil {
-		m.leave(l, id)
-	}
-	return l != nil, m.end()
+	m.leave(l, id)
+	return true, m.end()
 }
 
 func (m *model) release(conn string) (left int, notices []MinIDChange) {

@@ -93,7 +93,7 @@ func (r *Registry) register(reg Registration, was *Live, h Holder, cause Cause) 
 	}
 	d := r.begin(cause)
 	res = d.register(&reg, p, h)
-	changed := d.change.Size() > 0
+	changed := !d.change.empty()
 	d.commit()
 	res.Changed = changed
 	if changed {

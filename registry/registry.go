@@ -107,11 +107,7 @@ func (r *Registry) SetRules(rules Rules, changed []ConfigChange, cause Cause) {
 func (r *Registry) Report(c Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.report(&c)
-}
-
-// report is Report for a caller that holds Registry.mu.
-func (r *Registry) report(c *Change) {
-	c.Revision, c.Step, c.Time = r.Snapshot().Revision, false, r.now()
-	r.emit(c)
+	s := r.Snapshot()
+	c.Revision, c.Step, c.Time = s.Revision, false, r.now()
+	r.emit(&c)
 }
