@@ -48,6 +48,7 @@ var rooms = map[string]room{
 		ours: []string{"registry", "api", "internal/auth", "internal/convert"},
 	},
 	// Writes the description from the comments in handlers and what handlers say of themselves.
+	"openapi":          {stdOnly: true},
 	"openapi/gen":      {ours: []string{"api", "handlers"}},
 	"cmd/fingerpost":   {joins: true, tests: []string{"internal/nstest"}},
 	"docs/examples":    {stdOnly: true}, // programs for people to copy
