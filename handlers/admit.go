@@ -19,9 +19,8 @@ func (h *Handler) serve(o *operation) http.HandlerFunc {
 		c.op, c.r = o, r
 		c.snap = h.deps.Registry.Snapshot()
 		if o.api {
-			hd := c.Header()
-			hd["Namesrv-Epoch"] = h.epoch
-			hd["Namesrv-Revision"] = []string{c.revision(c.snap.Revision)}
+			c.Header()["Namesrv-Epoch"] = h.epoch
+			c.atRevision()
 		}
 		if o.pace == writing || o.pace == beating {
 			defer h.audit(c)

@@ -31,6 +31,8 @@ type Handler struct {
 	stale    staleMemo
 	encoded  encodings
 
+	lastRevision atomic.Pointer[revisionHeader]
+
 	anonymous  auth.Principal
 	epoch      []string
 	challenges []string

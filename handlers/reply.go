@@ -89,7 +89,9 @@ func (c *call) answer(rep reply) {
 	}
 	if contentType != nil {
 		hd["Content-Type"] = contentType
-		hd["Content-Length"] = []string{strconv.Itoa(len(body))}
+		if len(body) >= countedByServer || c.r.Method == http.MethodHead {
+			hd["Content-Length"] = []string{strconv.Itoa(len(body))}
+		}
 	}
 	c.WriteHeader(status)
 	if c.r.Method != http.MethodHead && len(body) > 0 {
@@ -97,8 +99,30 @@ func (c *call) answer(rep reply) {
 	}
 }
 
+// countedByServer is from where on net/http does not find out the length of a body by
+// itself: it buffers 2048 bytes. Below it the header is left to it, because a map of
+// nine headers is twice as large as one of eight.
+const countedByServer = 2048
+
 // revision writes a revision of this process for a header or a body.
 func (c *call) revision(n uint64) string { return registry.FormatRevision(c.snap.Epoch, n) }
+
+// revisionHeader is the last revision that was written as a header. Most requests find
+// the registry as those before them did.
+type revisionHeader struct {
+	revision uint64
+	values   []string // shared and never changed
+}
+
+// atRevision names the revision that the call has read.
+func (c *call) atRevision() {
+	at := c.h.lastRevision.Load()
+	if at == nil || at.revision != c.snap.Revision {
+		at = &revisionHeader{c.snap.Revision, []string{c.revision(c.snap.Revision)}}
+		c.h.lastRevision.Store(at)
+	}
+	c.Header()["Namesrv-Revision"] = at.values
+}
 
 // bufferedWrite is what a connection takes without its peer reading.
 const bufferedWrite = 16 << 10
