@@ -44,6 +44,7 @@ func (c *call) configTag(version uint64) string {
 //	@Failure	403	{object}	api.Problem	"config-key-protected, forbidden, cross-origin-blocked, host-not-allowed"
 //	@Failure	412	{object}	api.Problem	"precondition-failed"
 //	@Failure	428	{object}	api.Problem	"precondition-required"
+//	@Failure	503	{object}	api.Problem	"not-saved, overloaded"
 //	@Router	/api/v1/config [patch]
 func (h *Handler) patchConfig(c *call) (reply, error) {
 	values, err := c.configPatch()

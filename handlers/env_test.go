@@ -160,7 +160,9 @@ func (e *env) send(req *http.Request) *answer {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	return &answer{resp, body}
+	a := &answer{resp, body}
+	e.described(req, a)
+	return a
 }
 
 // broker registers a broker as one over remoting does, with topics of 8 queues.

@@ -143,6 +143,7 @@ func (c *call) keyReply(ns, key string, e registry.KVEntry) reply {
 //	@Success	200	{object}	api.KVSet	"it was there"
 //	@Success	201	{object}	api.KVSet	"it is new"
 //	@Failure	412	{object}	api.Problem	"precondition-failed"
+//	@Failure	503	{object}	api.Problem	"not-saved, overloaded"
 //	@Router	/api/v1/kv/{namespace}/{key} [put]
 func (h *Handler) putKey(c *call) (reply, error) {
 	ns, key, err := c.kvPlace()
@@ -276,6 +277,7 @@ func (c *call) orderWarnings(ns, value string) []api.Note {
 //	@Success	204	"it is gone"
 //	@Failure	404	{object}	api.Problem	"kv-not-found"
 //	@Failure	412	{object}	api.Problem	"precondition-failed"
+//	@Failure	503	{object}	api.Problem	"not-saved, overloaded"
 //	@Router	/api/v1/kv/{namespace}/{key} [delete]
 func (h *Handler) deleteKey(c *call) (reply, error) {
 	ns, key, err := c.kvPlace()

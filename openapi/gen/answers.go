@@ -204,6 +204,9 @@ func (a *answers) success(key string, o handlers.Operation, responses node, cond
 	}
 }
 
+// trimmedList is the type of a list of which only some fields were asked for.
+const trimmedList = "TrimmedList"
+
 // content describes the forms of an answer.
 func (a *answers) content(key string, o handlers.Operation, swagged node) node {
 	schema := at(swagged, "application/json", "schema")
@@ -213,6 +216,9 @@ func (a *answers) content(key string, o handlers.Operation, swagged node) node {
 	}
 	if key == "GET /api/v1/digest" {
 		schema = node{"oneOf": []any{schema, node{"type": "array", "items": line}}}
+	}
+	if contains(o.Params, "fields") {
+		schema = node{"anyOf": []any{schema, ref("schemas", trimmedList)}}
 	}
 	out := make(node)
 	for _, f := range o.Forms {

@@ -43,6 +43,14 @@ func schemas(doc node, src *sources) {
 		}
 	}
 	numbers(all)
+	all[trimmedList] = node{
+		"type": "object", "description": "A list whose items have only the members that fields names.",
+		"required": []string{"items", "revision", "total"},
+		"properties": node{
+			"items": node{"type": "array", "items": node{"type": "object"}}, "next": text, "revision": text,
+			"total": node{"type": "integer"},
+		},
+	}
 }
 
 // numbers says how large numbers are where it is not in the tags.
