@@ -27,8 +27,8 @@ test('changes from the page', async (t) => {
   });
 
   await browser.signIn(server);
-  await page.goto(server.base + '/ui/#/kv');
-  await browser.settled();
+  await page.reload(); // the role is learnt at the beginning
+  await browser.show(server, '#/kv');
 
   await t.test('a new key', async () => {
     await page.locator('#kv-new').click();
@@ -42,7 +42,7 @@ test('changes from the page', async (t) => {
   });
 
   await t.test('the form and the text are one', async () => {
-    await page.locator('fieldset.order').getByRole('button', { name: 'Broker' }).click();
+    await page.locator('fieldset.order').getByRole('button', { name: 'Broker', exact: true }).click();
     await page.waitForFunction(() => document.querySelector('textarea').value.startsWith('broker-a:4;'));
     await page.getByRole('button', { name: 'Remove broker-a' }).first().click();
     await page.getByRole('button', { name: 'Undo' }).click();
@@ -120,11 +120,13 @@ test('changes from the page', async (t) => {
   });
 
   await t.test('leftovers are asked about before they go', async () => {
-    // The broker no longer names two of its topics: they stay in the table.
-    b.topics = { Fresh: b.topics.Keep };
-    b.counter++;
-    await b.serve({ Fresh2: {} }).register();
-    await until('leftovers', async () => (await server.call('GET', 'stale-topics')).items.filter((i) => i.removable).length >= 2);
+    // The server waits 90 s before it calls a topic a leftover; the list is told here, what
+    // is done with it is real.
+    await page.route('**/api/v1/stale-topics?*', async (r) => {
+      const names = (await server.call('GET', 'topics?limit=1000')).items.map((x) => x.topic).filter((n) => n.startsWith('Old'));
+      const items = names.map((topic) => ({ topic, brokerName: 'broker-a', reason: 'not-in-last-registration', sinceAt: new Date(Date.now() - 100_000).toISOString(), removable: true, lastSaid: {} }));
+      await r.fulfill({ json: { revision: 'x.1', total: items.length, items } });
+    });
     await browser.show(server, '#/stale');
     await page.getByRole('button', { name: 'Choose the 2 removable' }).click();
     await page.locator('#stale-check').click();
@@ -140,8 +142,8 @@ test('changes from the page', async (t) => {
 
   await t.test('every change has its actor', async () => {
     const { items } = await server.call('GET', 'events?limit=50');
-    const mine = items.filter((e) => /kv|config|topic|member/i.test(e.cause.action) && e.cause.face === 'rest');
-    assert.ok(mine.length > 5 && mine.every((e) => e.cause.actor === 'token:admin'), JSON.stringify(mine.map((e) => e.cause)));
+    const mine = items.filter((e) => e.cause.face === 'dashboard');
+    assert.ok(mine.length >= 6 && mine.every((e) => e.cause.actor === 'token:admin'), JSON.stringify(mine.map((e) => e.cause)));
   });
   await browser.quiet('actions', /400|404/);
 });

@@ -30,6 +30,12 @@ export class Problem extends Error {
 export const path = (...segments) => segments.map(encodeURIComponent).join('/');
 
 /**
+ * Whether a name can be a segment of a path. A few that peers may register cannot; those
+ * are asked for by query, where there is such a form.
+ */
+export const addressable = (name) => name !== '.' && name !== '..' && !/[/\u0000-\u001f\u007f]/.test(name);
+
+/**
  * Sends a request. Resolves to {status, body, etag}; rejects with a Problem.
  * @param {string} method
  * @param {string} address relative to the API's base
@@ -67,8 +73,8 @@ export const get = async (address, signal) => (await send('GET', address, { sign
 export async function whoami() {
   try {
     me.value = await get('whoami');
-    signedOut.value = false;
-    return true;
+    signedOut.value = me.value.role === 'none';
+    return !signedOut.value;
   } catch (err) {
     if (err.status === 401) return false;
     return true; // unreachable is not refused

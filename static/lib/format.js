@@ -42,7 +42,7 @@ export function duration(ms) {
     const whole = Math.floor(s / size);
     s -= whole * size;
     const next = units[i + 1];
-    if (!next || s < next[0]) return whole + letter;
+    if (!next) return whole + letter;
     return whole + letter + String(Math.floor(s / next[0])).padStart(2, '0') + next[1];
   }
   return '0s';

@@ -21,6 +21,7 @@ export class Store {
   #held = null;
   #clusterOf = null;
   #names = null;
+  #told = { epoch: '', revision: 0 }; // the last set that is among the events
   #now;
 
   constructor({ now = () => performance.now() } = {}) {
@@ -122,10 +123,15 @@ export class Store {
       const dot = set.revision.lastIndexOf('.');
       const revision = Number(set.revision.slice(dot + 1));
       const report = set.changes.length > 0 && set.changes.every((c) => c.op === 'rejected' || c.kind === 'server' || c.kind === 'peer');
-      this.events.push(set);
-      this.#moved('events');
+      const epoch = set.revision.slice(0, dot);
+      // After a snapshot of a moment ago the same sets come again.
+      if (report || epoch !== this.#told.epoch || revision > this.#told.revision) {
+        this.events.push(set);
+        this.#moved('events');
+      }
       if (report) continue;
-      if (this.epoch && set.revision.slice(0, dot) === this.epoch && revision <= this.revision) continue;
+      if (epoch !== this.#told.epoch || revision > this.#told.revision) this.#told = { epoch, revision };
+      if (epoch === this.epoch && revision <= this.revision) continue;
       const at = Date.parse(set.time);
       for (const c of set.changes) this.#change(c, at, set.cause?.actor);
       this.#see(set.revision);

@@ -54,12 +54,12 @@ export function Events({ fixed = {}, want = {}, until = '' }) {
 
 function Set_({ set, open }) {
   const d = describe(set);
-  const toggle = (e) => {
-    e.preventDefault();
-    setQuery({ open: open ? '' : set.revision });
-  };
-  return html`<details class="event" open=${open}><summary onClick=${toggle}><${When} at=${set.time} /><${Icon} name=${d.icon} size="16" /><span><${Subject} set=${set} /><br /><${Actor} set=${set} /></span>
-      <span class="mono faint small">${set.revision}</span></summary>${open && html`<${Opened} set=${set} />`}</details>`;
+  const toggle = () => setQuery({ open: open ? '' : set.revision });
+  // The whole head opens it for a pointer; the button does for a keyboard.
+  const click = (e) => { if (!e.target.closest('a, button') && !getSelection().toString()) toggle(); };
+  return html`<article class=${open ? 'event open' : 'event'}><header onClick=${click}><${When} at=${set.time} /><${Icon} name=${d.icon} size="16" /><span><${Subject} set=${set} /><br /><${Actor} set=${set} /></span>
+      <span class="mono faint small">${set.revision}</span><button type="button" class="btn quiet icon tiny" aria-expanded=${open} aria-label=${t('events.open', { revision: set.revision })} onClick=${toggle}><${Icon} name=${open ? 'up' : 'down'} size="14" /></button></header>
+    ${open && html`<${Opened} set=${set} />`}</article>`;
 }
 
 function Opened({ set }) {

@@ -1,10 +1,10 @@
 // The frame around every view: bar, places, the view itself, and what is said aloud.
-import { html, useEffect, useErrorBoundary, useRef, useState } from '../vendor/preact.js';
+import { effect, html, useEffect, useErrorBoundary, useRef, useState } from '../vendor/preact.js';
 import { language, languages, setLanguage, t } from '../lib/i18n.js';
 import { storeLanguage, theme, setTheme } from '../lib/prefs.js';
 import { href, route, setQuery } from '../lib/router.js';
 import { me, signedOut } from '../lib/api.js';
-import { feed, notice, stale, store } from '../lib/live.js';
+import { connected, feed, notice, stale, store } from '../lib/live.js';
 import { serverNow, tick } from '../lib/clock.js';
 import { duration, time } from '../lib/format.js';
 import { Overview } from '../views/overview.js';
@@ -44,22 +44,44 @@ function viewOf(path) {
 
 function useModule(load) {
   const [loaded, setLoaded] = useState({});
+  const [again, setAgain] = useState(0);
   useEffect(() => {
     let wanted = true;
     load().then((module) => wanted && setLoaded({ load, module }), (error) => wanted && setLoaded({ load, error }));
     return () => { wanted = false; };
-  }, [load]);
-  return loaded.load === load ? loaded : {};
+  }, [load, again]);
+  return { ...(loaded.load === load ? loaded : {}), retry: () => setAgain(again + 1) };
 }
+
+// Once the first view stands, the others are fetched: then opening one takes no time, and
+// works while the server is away.
+effect(() => {
+  if (!store.ready.value) return;
+  setTimeout(async () => {
+    for (const v of Object.values(views)) await v.load().catch(() => {});
+  }, 3000);
+});
+
+let visited = null; // the path that was shown last
 
 function View({ name }) {
   const [error, forget] = useErrorBoundary((err) => console.error(err));
   const { path } = route.value;
-  const { module, error: lost } = useModule(name === 'overview' ? overview : views[name].load);
-  useEffect(() => { if (error) forget(); }, [path.join('/')]);
-  if (error) return html`<${Failed} error=${{ status: -1, message: String(error), title: t('failed.view'), code: 'view' }} onRetry=${forget} />`;
+  const { module, error: lost, retry } = useModule(name === 'overview' ? overview : views[name].load);
+  const at = path.join('/');
+  useEffect(() => { if (error) forget(); }, [at]);
+  // A new page begins at its heading, for eyes and for screen readers alike.
+  useEffect(() => {
+    if (module && visited !== null && visited !== at) {
+      document.querySelector('main h1')?.focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
+    if (module) visited = at;
+  }, [at, module]);
+  if (error) return html`<${Failed} page error=${{ status: -1, message: String(error), title: t('failed.view'), code: 'view' }} onRetry=${forget} />`;
   // The files of another version of the server are gone: the page is older than it.
-  if (lost) return html`<${Blank} icon="warn" title=${t('newer.title')} text=${t('newer.text')}><button type="button" class="btn primary" onClick=${() => location.reload()}>${t('newer.reload')}</button><//>`;
+  if (lost && !connected.value) return html`<${Failed} page error=${{ status: 0, code: 'unreachable' }} onRetry=${retry} />`;
+  if (lost) return html`<${Blank} page icon="warn" title=${t('newer.title')} text=${t('newer.text')}><button type="button" class="btn primary" onClick=${() => location.reload()}>${t('newer.reload')}</button><//>`;
   if (!module) return html`<${Loading} />`;
   return html`<${module.default} path=${path} />`;
 }
@@ -73,7 +95,7 @@ export function App() {
   return html`<div class="shell"><a class="skip" href="#main" onClick=${skip}>${t('skip')}</a><${Bar} /><${Nav} now=${path[0] ?? 'overview'} />
     <main id="main" tabindex="-1" class=${views[name]?.fill ? 'fill' : ''} data-stale=${stale.value || undefined}>
       <${Old} />${known ? html`<${View} key=${name} name=${name} />`
-        : html`<${Blank} icon="search" title=${t('nowhere.title')} text=${t('nowhere.text')}><a class="btn" href=${href([])}>${t('nav.overview')}</a><//>`}
+        : html`<${Blank} page icon="search" title=${t('nowhere.title')} text=${t('nowhere.text')}><a class="btn" href=${href([])}>${t('nav.overview')}</a><//>`}
     </main><${Said} /><${Title} name=${name} /></div>`;
 }
 

@@ -10,9 +10,9 @@ export function Loading({ lines = 6 }) {
   return html`<div class="skeleton" role="status"><span class="sr">${t('loading')}</span>${Array.from({ length: lines }, (_, i) => html`<i key=${i} style=${{ width: 90 - (i * 17) % 45 + '%' }} />`)}</div>`;
 }
 
-/** A large quiet message. */
-export function Blank({ icon = 'info', title, text, children }) {
-  return html`<div class="blank"><${Icon} name=${icon} size="36" /><h2>${title}</h2>${text && html`<p>${text}</p>`}${children}</div>`;
+/** A large quiet message; `page` if it stands for a whole page. */
+export function Blank({ icon = 'info', title, text, page, children }) {
+  return html`<div class="blank"><${Icon} name=${icon} size="36" /><${page ? 'h1' : 'h2'} tabindex="-1">${title}<//>${text && html`<p>${text}</p>`}${children}</div>`;
 }
 
 /** No broker yet: the one line a broker needs. */
@@ -28,10 +28,10 @@ export function NoMatch({ total, onClear }) {
 }
 
 /** An answer that was no success, in the server's words. */
-export function Failed({ error, onRetry }) {
-  if (error.status === 403) return html`<${Blank} icon="lock" title=${t('failed.forbidden')} text=${error.message} />`;
+export function Failed({ error, page, onRetry }) {
+  if (error.status === 403) return html`<${Blank} page=${page} icon="lock" title=${t('failed.forbidden')} text=${error.message} />`;
   const absent = error.code === 'no-such-endpoint';
-  return html`<${Blank} icon="warn" title=${absent ? t('failed.absent') : error.status === 0 ? t('failed.unreachable') : error.title || t('failed.title')}
+  return html`<${Blank} page=${page} icon="warn" title=${absent ? t('failed.absent') : error.status === 0 ? t('failed.unreachable') : error.title || t('failed.title')}
     text=${absent ? t('failed.absentText') : error.status === 0 ? t('failed.unreachableText') : error.message}>
     ${error.suggestions?.length > 0 && html`<p>${t('failed.suggest')} ${error.suggestions.map((s) => html`<${Go} key=${s} to=${['topics', s]}>${s}<//> `)}</p>`}
     ${!absent && html`<p class="faint small">${error.code}${error.requestId && html` · <span class="mono">${error.requestId}</span>`}</p>`}

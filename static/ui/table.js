@@ -44,12 +44,17 @@ export function DataTable({ label, columns, rows, rowKey, rowHref, sort, onSort,
   const { first, last, before, after, show } = useWindow(frame, list.length);
 
   const rowLink = (i) => frame.current?.querySelector(`tr[data-i="${i}"] a`);
+  // Where the keys are on their way to: they may come faster than rows are drawn.
+  const goal = useRef(null);
   const move = (by) => {
-    const at = document.activeElement?.closest?.('tr[data-i]')?.dataset.i;
-    const next = Math.max(0, Math.min(list.length - 1, at === undefined ? first : Number(at) + by));
+    const at = goal.current ?? document.activeElement?.closest?.('tr[data-i]')?.dataset.i;
+    const next = goal.current = Math.max(0, Math.min(list.length - 1, at === undefined ? first : Number(at) + by));
     show(next);
-    // The row may have to be drawn first.
-    requestAnimationFrame(() => requestAnimationFrame(() => rowLink(next)?.focus({ preventScroll: true })));
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      if (goal.current !== next) return;
+      goal.current = null;
+      rowLink(next)?.focus({ preventScroll: true });
+    }));
   };
   useEffect(() => {
     table.current = {
@@ -64,7 +69,7 @@ export function DataTable({ label, columns, rows, rowKey, rowHref, sort, onSort,
   useEffect(() => { frame.current.scrollTop = 0; }, [view]);
 
   const focusIn = () => setBusy(true);
-  const focusOut = (e) => { if (!frame.current.contains(e.relatedTarget) && !frame.current.matches(':hover')) setBusy(false); };
+  const focusOut = (e) => { if (frame.current && !frame.current.contains(e.relatedTarget) && !frame.current.matches(':hover')) setBusy(false); };
   const leave = () => { if (!frame.current.querySelector('tbody')?.contains(document.activeElement)) setBusy(false); };
   const click = (e, row) => {
     if (!rowHref || e.target.closest('a, button, input, label') || getSelection().toString()) return;

@@ -33,12 +33,9 @@ export default function API() {
 }
 
 function Operation({ spec, o, open }) {
-  const toggle = (e) => {
-    e.preventDefault();
-    setQuery({ op: open ? '' : o.id });
-  };
-  return html`<details class="event api" open=${open}><summary onClick=${toggle}><${Badge} level=${levels[o.method]}>${o.method}<//><span class="grow"><code>${o.path}</code> <span class="muted">${o.op.summary ?? ''}</span></span></summary>
-    ${open && html`<${Opened} spec=${spec} o=${o} />`}</details>`;
+  const toggle = () => setQuery({ op: open ? '' : o.id });
+  return html`<article class=${open ? 'event api open' : 'event api'}><button type="button" class="head" aria-expanded=${open} onClick=${toggle}><${Badge} level=${levels[o.method]}>${o.method}<//><span class="grow"><code>${o.path}</code> <span class="muted">${o.op.summary ?? ''}</span></span><${Icon} name=${open ? 'up' : 'down'} size="14" /></button>
+    ${open && html`<${Opened} spec=${spec} o=${o} />`}</article>`;
 }
 
 function Opened({ spec, o }) {

@@ -63,8 +63,8 @@ function Member({ m }) {
   }, [open]);
   const id = `m-${m.brokerName}-${m.brokerId}`;
   const short = m.brokerId === 0 ? 'M' : 'S';
-  return html`<button ref=${pill} type="button" class=${'member ' + state} popovertarget=${id} aria-label=${t('set.member', { id: m.brokerId, role: t('role.' + m.role), state: t('state.' + state) })}>
-      <${Icon} name=${state} size="12" /><span>${m.brokerId}</span><span class="role">${short}</span></button>
+  return html`<button ref=${pill} type="button" class=${'member ' + state} popovertarget=${id}>
+      <${Icon} name=${state} size="12" /><span>${m.brokerId}</span><span class="role">${short}</span><span class="sr">${t('set.member', { role: t('role.' + m.role), state: t('state.' + state) })}</span></button>
     <div ref=${pop} id=${id} class="pop" popover="auto" onToggle=${(e) => setOpen(e.newState === 'open')}>
       ${open && html`<dl class="kv2"><dt>${t('col.state')}</dt><dd><${State} member=${m} /></dd><dt>${t('col.role')}</dt><dd>${t('role.' + m.role)}</dd>
         <dt>${t('col.address')}</dt><dd class="mono">${m.brokerAddr} <${Copy} text=${m.brokerAddr} label=${t('copy.address')} /></dd>

@@ -97,7 +97,7 @@ function Soonest() {
   const beat = Math.floor(tick.value / 5000);
   const moved = store.membersMoved.value;
   const worst = useMemo(() => [...store.members.values()].sort((a, b) => leftOf(a, beat * 5000) - leftOf(b, beat * 5000) || (memberKey(a) < memberKey(b) ? -1 : 1)).slice(0, 6), [beat, moved]);
-  return html`<section class="card" aria-labelledby="soonest"><header><h2 id="soonest">${t('overview.soonest')}</h2><${Go} to=${['brokers']} class="small">${t('overview.all')}<//></header>
+  return html`<section class="card"><header><h2 id="soonest">${t('overview.soonest')}</h2><${Go} to=${['brokers']} class="small">${t('overview.all')}<//></header>
     <div class="scroll" tabindex="0" role="region" aria-labelledby="soonest"><table class="t"><thead><tr><th scope="col">${t('col.broker')}</th><th scope="col">${t('col.role')}</th><th scope="col">${t('col.address')}</th><th scope="col">${t('col.state')}</th><th scope="col">${t('col.left')}</th></tr></thead>
       <tbody>${worst.map((m) => html`<tr key=${memberKey(m)}><td><${Go} to=${['brokers', m.brokerName]}><${Name} of=${m.brokerName} /><//></td><td>${t('role.' + m.role)}</td>
         <td class="mono">${m.brokerAddr}</td><td><${State} member=${m} /></td><td><${TimeLeft} member=${m} /></td></tr>`)}</tbody></table></div></section>`;

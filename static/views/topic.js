@@ -3,7 +3,7 @@
 import { html, useMemo, useState } from '../vendor/preact.js';
 import { t } from '../lib/i18n.js';
 import { href, route, setQuery, go } from '../lib/router.js';
-import { curl, path as at } from '../lib/api.js';
+import { addressable, curl, path as at } from '../lib/api.js';
 import { permText, visible } from '../lib/format.js';
 import { deleteTopic } from '../lib/actions.js';
 import { isAdmin, store } from '../lib/live.js';
@@ -29,7 +29,7 @@ export default function TopicPage({ path }) {
   const now = tabs.includes(tab) ? tab : 'route';
   return html`<${Head} crumb=${crumb} title=${visible(name)}>
       <${Copy} text=${name} label=${t('copy.name')} />
-      ${isAdmin.value && html`<button type="button" class="btn danger" id="delete-topic" onClick=${() => ask(deleteTopic(name))}>${t('delete.do')}…</button>`}<//>
+      ${isAdmin.value && addressable(name) && html`<button type="button" class="btn danger" id="delete-topic" onClick=${() => ask(deleteTopic(name))}>${t('delete.do')}…</button>`}<//>
     <div class="row"><${Badge}>${t('type.' + store.typeOf(name))}<//>${topic.messageType && html`<${Badge} level="info">${topic.messageType}<//>`}
       ${flagsOf(topic).map((f) => html`<${Badge} key=${f}>${t('flag.' + f)}<//>`)}
       ${!topic.writable && html`<${Badge} level="bad" icon="lock">${t('topic.noWrite')}<//>`}
@@ -50,11 +50,12 @@ function preview(r) {
 
 function Route({ topic, ask }) {
   const gs = useGroups();
-  const got = useGet(at('topics', topic.name), [topic]);
+  const got = useGet(addressable(topic.name) ? at('topics', topic.name) : null, [topic]);
+  const mayDelete = isAdmin.value && addressable(topic.name);
   const byName = useMemo(() => new Map(gs.map((g) => [g.name, g])), [gs]);
   const registered = new Map((got.data?.brokers ?? []).map((p) => [p.brokerName, p]));
   return html`<div class="card scroll" tabindex="0" role="region" aria-label=${t('topic.tab.route')}><table class="t top"><thead><tr>
-      <th scope="col">${t('col.broker')}</th><th scope="col">${t('col.cluster')}</th><th scope="col" class="num">${t('col.write')}</th><th scope="col" class="num">${t('col.read')}</th><th scope="col">${t('col.perm')}</th><th scope="col">${t('col.members')}</th>${isAdmin.value && html`<th scope="col"><span class="sr">${t('col.actions')}</span></th>`}</tr></thead>
+      <th scope="col">${t('col.broker')}</th><th scope="col">${t('col.cluster')}</th><th scope="col" class="num">${t('col.write')}</th><th scope="col" class="num">${t('col.read')}</th><th scope="col">${t('col.perm')}</th><th scope="col">${t('col.members')}</th>${mayDelete && html`<th scope="col"><span class="sr">${t('col.actions')}</span></th>`}</tr></thead>
     <tbody>${topic.queues.map((q) => {
       const g = byName.get(q.brokerName);
       const said = registered.get(q.brokerName)?.registeredPerm;
@@ -62,7 +63,7 @@ function Route({ topic, ask }) {
         <td><${Name} of=${g?.cluster ?? '–'} /></td><td class="num">${q.writeQueueNums}</td><td class="num">${q.readQueueNums}</td>
         <td><${Perm} text=${permText(q.perm)} /> <span class="faint small nowrap">${permWords(q.perm)}</span>${said !== undefined && said !== q.perm && html`<br /><span class="small muted">${t('topic.said', { perm: permText(said) })}</span>`}</td>
         <td>${g ? html`<ul class="lives">${g.members.map((m) => html`<li key=${m.brokerId}><span class="num">${m.brokerId}</span><span>${t('role.' + m.role)}</span><span class="mono">${m.brokerAddr}</span><${State} member=${m} /><${TimeLeft} member=${m} /></li>`)}</ul>` : html`<${Badge} level="bad" icon="warn">${t('topic.noMembers')}<//>`}</td>
-        ${isAdmin.value && html`<td class="num"><button type="button" class="btn quiet tiny" onClick=${() => ask(deleteTopic(topic.name, q.brokerName))} aria-label=${t('delete.titleOf', { topic: topic.name, broker: q.brokerName })}>${t('delete.do')}</button></td>`}</tr>`;
+        ${mayDelete && html`<td class="num"><button type="button" class="btn quiet tiny" onClick=${() => ask(deleteTopic(topic.name, q.brokerName))} aria-label=${t('delete.titleOf', { topic: topic.name, broker: q.brokerName })}>${t('delete.do')}</button></td>`}</tr>`;
     })}</tbody></table></div>
     ${got.data?.orderConf !== undefined && html`<section class="card"><header><h2>${t('topic.order')}</h2><${Go} to=${['kv', 'ORDER_TOPIC_CONFIG', topic.name]}>${t('topic.orderEdit')}<//></header><div class="body"><${Code} text=${got.data.orderConf} label=${t('topic.order')} /></div></section>`}
     ${got.data?.attributes && html`<section class="card"><header><h2>${t('topic.attributes')}</h2></header><dl class="kv2 body">${Object.entries(got.data.attributes).map(([k, v]) => html`<dt key=${k} class="mono">${visible(k)}</dt><dd class="mono">${visible(v)}</dd>`)}</dl></section>`}`;
@@ -74,10 +75,12 @@ const permWords = (perm) => [perm & 4 && t('perm.read'), perm & 2 && t('perm.wri
 function AsClients({ topic }) {
   const { zone = '', acting = 'auto' } = route.value.query;
   const zones = useMemo(() => [...new Set([...store.members.values()].map((m) => m.zoneName).filter(Boolean))].sort(), [store.membersMoved.value]);
-  const query = new URLSearchParams({ ...(zone && { zone }), ...(acting !== 'auto' && { actingMaster: acting }) }).toString();
-  const address = at('topics', topic.name, 'route') + (query ? '?' + query : '');
-  const got = useGet(address, [topic, store.membersMoved.value]);
-  const why = useGet(at('topics', topic.name, 'route', 'explain') + (query ? '?' + query : ''), [topic, store.membersMoved.value]);
+  const direct = addressable(topic.name);
+  const query = new URLSearchParams({ ...(!direct && { topic: topic.name }), ...(zone && { zone }), ...(acting !== 'auto' && { actingMaster: acting }) }).toString();
+  const address = (direct ? at('topics', topic.name, 'route') : 'routes') + (query ? '?' + query : '');
+  const list = useGet(address, [topic, store.membersMoved.value]);
+  const got = direct ? list : { ...list, data: list.data && (list.data.items[0]?.route ?? { brokerDatas: [], queueDatas: [] }) };
+  const why = useGet(direct ? at('topics', topic.name, 'route', 'explain') + (query ? '?' + query : '') : null, [topic, store.membersMoved.value]);
   return html`<div class="tools"><label class="row"><span class="small muted">${t('topic.zone')}</span><select class="in" value=${zone} onChange=${(e) => setQuery({ zone: e.target.value })}><option value="">${t('topic.zoneNone')}</option>${zones.map((z) => html`<option key=${z} value=${z} selected=${z === zone}>${z}</option>`)}</select></label>
       <label class="row"><span class="small muted">${t('topic.acting')}</span><select class="in" value=${acting} onChange=${(e) => setQuery({ acting: e.target.value === 'auto' ? '' : e.target.value })}>${['auto', 'off'].map((a) => html`<option key=${a} value=${a} selected=${a === acting}>${t('topic.acting.' + a)}</option>`)}</select></label></div>
     <${Got} from=${got}>${(r) => html`<div class="card scroll" tabindex="0" role="region" aria-label=${t('topic.tab.clients')}><table class="t"><thead><tr><th scope="col">${t('col.broker')}</th><th scope="col">${t('col.zone')}</th><th scope="col">${t('col.perm')}</th><th scope="col" class="num">${t('col.write')}</th><th scope="col" class="num">${t('col.read')}</th><th scope="col">${t('topic.addrs')}</th></tr></thead>
@@ -92,7 +95,7 @@ function AsClients({ topic }) {
 }
 
 function Raw({ topic }) {
-  const address = at('topics', topic.name);
+  const address = addressable(topic.name) ? at('topics', topic.name) : 'routes?' + new URLSearchParams({ topic: topic.name });
   const got = useGet(address, [topic]);
   return html`<${Code} text=${curl('GET', address)} label="curl" /><${Got} from=${got}>${(r) => html`<${Code} text=${JSON.stringify(r, null, 2)} label=${t('topic.tab.raw')} />`}<//>`;
 }
