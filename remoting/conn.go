@@ -176,6 +176,7 @@ func (c *conn) drain() error {
 
 // settle moves what is left of the input to the front, or lets the buffer go.
 func (c *conn) settle() {
+	c.forgetRequest()
 	rest := c.in.b[c.from:]
 	if c.from > 0 {
 		c.release()
@@ -191,6 +192,16 @@ func (c *conn) settle() {
 		c.in.b = c.in.b[:copy(c.in.b, rest)]
 	}
 	c.from = 0
+}
+
+// forgetRequest drops what points into the input and what was copied of it: a silent
+// connection must not keep the memory of its last request.
+func (c *conn) forgetRequest() {
+	c.route = wire.RouteRequest{}
+	if c.cmd.Body != nil || len(c.cmd.Ext) > 0 {
+		clear(c.cmd.Ext)
+		c.cmd = wire.Command{Ext: c.cmd.Ext[:0]}
+	}
 }
 
 // serveRequest decodes a request and answers it, whatever it is.

@@ -40,7 +40,7 @@ func (c *conn) getKV(req *wire.Command, a *answer) {
 
 // deleteKV answers 102, with success also where there was nothing.
 func (c *conn) deleteKV(req *wire.Command, a *answer) {
-	_, err := c.srv.Registry.DeleteKV(req.Ext.Text(wire.FieldNamespace).Value, req.Ext.Text(wire.FieldKey).Value,
+	_, err := c.srv.Registry.DeleteKV(strings.Clone(req.Ext.Text(wire.FieldNamespace).Value), strings.Clone(req.Ext.Text(wire.FieldKey).Value),
 		registry.KVCondition{}, c.cause("deleteKVConfig"))
 	if err != nil {
 		c.refuse(a, err)

@@ -62,6 +62,13 @@ func (l *logbook) find(part string) []entry {
 	return found
 }
 
+// forget makes the book empty.
+func (l *logbook) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries = nil
+}
+
 // await waits for a line.
 func (l *logbook) await(tb testing.TB, part string) entry {
 	tb.Helper()

@@ -83,11 +83,11 @@ func (c *conn) registerTopic(req *wire.Command, a *answer) {
 // wipeWritePerm answers 205, addWritePerm 327: the number of the broker's topics, 0 for
 // one that is not registered.
 func (c *conn) wipeWritePerm(req *wire.Command, a *answer) {
-	n, _ := c.srv.Registry.WipeWritePerm(req.Ext.Text(wire.FieldBrokerName).Value, c.cause("wipeWritePerm"))
+	n, _ := c.srv.Registry.WipeWritePerm(strings.Clone(req.Ext.Text(wire.FieldBrokerName).Value), c.cause("wipeWritePerm"))
 	a.ext.Set(wire.FieldWipeTopicCount, strconv.Itoa(n))
 }
 
 func (c *conn) addWritePerm(req *wire.Command, a *answer) {
-	n, _ := c.srv.Registry.RestoreWritePerm(req.Ext.Text(wire.FieldBrokerName).Value, c.cause("addWritePerm"))
+	n, _ := c.srv.Registry.RestoreWritePerm(strings.Clone(req.Ext.Text(wire.FieldBrokerName).Value), c.cause("addWritePerm"))
 	a.ext.Set(wire.FieldAddTopicCount, strconv.Itoa(n))
 }

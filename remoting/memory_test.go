@@ -1,0 +1,95 @@
+package remoting_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"fingerpost/internal/nstest"
+	"fingerpost/remoting/wire"
+)
+
+// kept returns how many bytes more are in use after f than before.
+func kept(f func()) int {
+	inUse := func() int {
+		var m runtime.MemStats
+		runtime.GC() // twice, so that pools are empty
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	before := inUse()
+	f()
+	return inUse() - before
+}
+
+// A silent connection does not keep the memory of its last request, whatever that was.
+func TestSilentConnectionsKeepNothing(t *testing.T) {
+	b := startTCP(t)
+	conns := make([]*nstest.Client, 16)
+	for i := range conns {
+		conns[i] = b.client(wire.JSONHeader)
+		succeed(t, conns[i], wire.GetAllTopicListFromNamesrv, nil, nil)
+	}
+	for name, cmd := range map[string]*wire.Command{
+		"body":   {Body: make([]byte, 2<<20)},
+		"header": {Ext: fields("x", strings.Repeat("x", 900_000))},
+	} {
+		cmd.Code, cmd.Version = int32(wire.GetAllTopicListFromNamesrv), wire.V5_5_0
+		frame, err := cmd.AppendTo(nil, wire.JSONHeader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := kept(func() {
+			for _, c := range conns {
+				if err := c.Write(frame); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := nstest.Must(c.Receive()); err != nil {
+					t.Fatal(err)
+				}
+				runtime.GC() // so that no two of them share a buffer
+				runtime.GC()
+			}
+		})
+		if most := len(conns) * len(frame) / 4; got > most {
+			t.Errorf("after a large %s %d connections keep %d bytes, want less than %d", name, len(conns), got, most)
+		}
+	}
+}
+
+// What the registry remembers of a request is what it needs, not the request.
+func TestHistoryKeepsNoRequests(t *testing.T) {
+	b := startTCP(t)
+	c := b.client(wire.JSONHeader)
+	r := one("b1", "a:1")
+	r.register(t, c)
+	ballast := wire.Field{Name: "x", Value: strings.Repeat("x", 300_000)}
+	const n = 100
+	ask := func(code wire.RequestCode, nameValue ...string) {
+		t.Helper()
+		succeed(t, c, code, append(fields(nameValue...), ballast), nil)
+	}
+	got := kept(func() {
+		for i := range n / 4 {
+			ask(wire.WipeWritePermOfBroker, "brokerName", "b1")
+			ask(wire.AddWritePermOfBroker, "brokerName", "b1")
+			key := fmt.Sprint("k", i)
+			ask(wire.PutKVConfig, "namespace", "n", "key", key, "value", "v")
+			ask(wire.DeleteKVConfig, "namespace", "n", "key", key)
+			ask(wire.DeleteTopicInNamesrv, "topic", "T-b1")
+			body := []byte(`{"queueDatas":[{"brokerName":"b1","perm":6}],"x":"` + ballast.Value + `"}`)
+			succeed(t, c, wire.RegisterTopicInNamesrv, append(fields("topic", "T-b1"), ballast), body)
+			s := broker{cluster: "c", name: "b1", id: int64(i + 1), addr: fmt.Sprint("s:", i), counter: 1}
+			succeed(t, c, wire.RegisterBroker, append(s.ext(), ballast), s.body())
+			succeed(t, c, wire.UnregisterBroker, append(s.identity(), wire.Field{Name: "brokerId", Value: fmt.Sprint(i + 1)}, ballast), nil)
+		}
+	})
+	if changes, _ := b.reg.History(); len(changes) < n {
+		t.Fatalf("only %d changes are remembered", len(changes))
+	}
+	if got > n/2*len(ballast.Value)/4 {
+		t.Errorf("%d bytes are kept after %d requests", got, 2*n)
+	}
+}
