@@ -18,9 +18,13 @@ type Sessions struct {
 	// Keeper knows whether the credential that began a session still counts.
 	Keeper *Keeper
 
-	mu sync.Mutex
-	m  map[[sha256.Size]byte]*session
+	mu      sync.Mutex
+	m       map[[sha256.Size]byte]*session
+	trimmed time.Time
 }
+
+// trimEvery is how often sessions that are over are looked for, as long as there is room.
+const trimEvery = time.Minute
 
 type session struct {
 	principal Principal
@@ -44,6 +48,10 @@ func (s *Sessions) Begin(p Principal) (secret string, ends time.Time) {
 
 // trim forgets sessions that are over and, if there are too many, the one that ends first.
 func (s *Sessions) trim(now time.Time) {
+	if len(s.m) < maxSessions && now.Sub(s.trimmed) < trimEvery {
+		return
+	}
+	s.trimmed = now
 	var first [sha256.Size]byte
 	var at time.Time
 	for k, v := range s.m {
