@@ -64,10 +64,6 @@ func common(o handlers.Operation, hasBody bool) []string {
 	return codes
 }
 
-func probe(pattern string) bool {
-	return strings.HasSuffix(pattern, "z") && strings.Count(pattern, "/") == 1
-}
-
 // errors adds the refusals: those that the comments name and those of the layers.
 func (a *answers) errors(responses node, codes []string) error {
 	all := make(map[int][]string)

@@ -37,7 +37,7 @@ func (a *answers) beside(paths node) error {
 		if p.types != nil {
 			responses["200"] = node{"description": p.summary + ".", "content": content, "headers": node{"X-Request-Id": ref("headers", "X-Request-Id")}}
 		}
-		codes := []string{"unauthenticated", "host-not-allowed", "rate-limited", "overloaded", "internal-error", "method-not-allowed"}
+		codes := []string{"unauthenticated", "host-not-allowed", "rate-limited", "overloaded", "internal-error", "method-not-allowed", "no-such-endpoint"}
 		if p.role != "none" {
 			codes = append(codes, "forbidden")
 		}
@@ -49,9 +49,9 @@ func (a *answers) beside(paths node) error {
 			responses["304"] = node{"description": "It is as the caller has it."}
 		case "/rocketmq/nsaddr-{unit}":
 			op["parameters"] = []any{node{"name": "unit", "in": "path", "required": true, "description": "the unit", "schema": text, "example": "hz"}}
-			codes = append(codes, "malformed-path", "no-such-endpoint", "not-acceptable")
+			codes = append(codes, "malformed-path", "not-acceptable")
 		case "/rocketmq/nsaddr":
-			codes = append(codes, "no-such-endpoint", "not-acceptable")
+			codes = append(codes, "not-acceptable")
 		}
 		if err := a.errors(responses, codes); err != nil {
 			return err
