@@ -224,16 +224,24 @@ func brokerExpectations() []expected {
 				if d.Class != cHard || !d.Part && !d.about(rcRoute, rcCluster, rcMemberGroup) {
 					return false
 				}
-				for name, g := range s.groups {
-					for id := range g.addrs {
-						if strings.HasPrefix(id, "-") && (d.names(name) || strings.HasPrefix(d.Gen, "push") || strings.HasPrefix(d.Gen, "905")) {
-							return true
-						}
+				for name := range s.groups {
+					if s.hasNegative(name) && (d.names(name) || strings.HasPrefix(d.Gen, "push") || strings.HasPrefix(d.Gen, "905")) {
+						return true
 					}
 				}
 				return false
 			}},
 	}
+}
+
+// hasNegative says whether a group has a member with a negative id.
+func (s *scene) hasNegative(name string) bool {
+	for id := range s.groups[name].addrs {
+		if strings.HasPrefix(id, "-") {
+			return true
+		}
+	}
+	return false
 }
 
 // displacedFilter: the oracle still has the filter servers that an address announced before it lost its place.

@@ -11,10 +11,13 @@ type memory struct {
 	displaced map[string]bool
 	// stale are static-topic mappings, by topic and broker, that have outlived the topic or the broker's part of it.
 	stale map[[2]string]bool
+	// sent are the mappings of the last registration, as canonical JSON.
+	sent map[[2]string]string
 }
 
 func newMemory() memory {
-	return memory{moved: map[regKey]string{}, displaced: map[string]bool{}, stale: map[[2]string]bool{}}
+	return memory{moved: map[regKey]string{}, displaced: map[string]bool{}, stale: map[[2]string]bool{},
+		sent: map[[2]string]string{}}
 }
 
 // track notes what a step did to who is registered over which connection.
@@ -35,17 +38,26 @@ func (r *runner) track(st *Step, oa *outcome) {
 		if st.Oneway || len(oa.frames) == 1 && oa.frames[0] != nil && oa.frames[0].hdr.code == 0 {
 			r.forget(k)
 			r.regs[k] = regInfo{st.Conn, h.ext["brokerName"]}
-			if st.Reg != nil && st.Reg.Form == "full" && (!st.Reg.isComp() || st.Ver >= v5_0_0) { // else they are not sent
-				for _, m := range st.Reg.Maps {
-					delete(r.stale, [2]string{r.env.sub(m.Topic), r.env.sub(m.Bname)})
-				}
-			}
+			r.noteSent(st)
 		}
 	case rcUnregister:
 		r.forget(k)
 	case rcHeartbeat, rcDataVersion:
 		if reg, known := r.regs[k]; known && reg.conn != st.Conn {
 			r.moved[k] = st.Conn
+		}
+	}
+}
+
+// noteSent keeps the mappings of a registration, if its form carries them.
+func (r *runner) noteSent(st *Step) {
+	clear(r.sent)
+	if st.Reg == nil || st.Reg.Form != "full" || st.Reg.isComp() && st.Ver < v5_0_0 {
+		return
+	}
+	for _, m := range st.Reg.Maps {
+		if n, _, err := parseJSON(r.env.sub(m.json())); err == nil {
+			r.sent[[2]string{r.env.sub(m.Topic), r.env.sub(m.Bname)}] = n.canon()
 		}
 	}
 }
@@ -90,7 +102,15 @@ func (r *runner) noteStale(topic string, f *frame) {
 		for _, q := range d.get("queueDatas").arr {
 			serves[q.get("brokerName").strOr("")] = true
 		}
-		mapped = d.get("topicQueueMappingByBroker").keys()
+		all := d.get("topicQueueMappingByBroker")
+		mapped = all.keys()
+		for _, name := range mapped {
+			k := [2]string{topic, name}
+			if text, just := r.sent[k]; just && text == all.get(name).canon() { // the oracle has taken it anew
+				delete(r.stale, k)
+				delete(r.sent, k)
+			}
+		}
 	}
 	for name := range r.uni.names {
 		mapped = append(mapped, name)

@@ -116,7 +116,7 @@ func oddSettings(text string) bool {
 }
 
 func plainNumber(s string) bool {
-	n, err := strconv.Atoi(s)
+	n, err := strconv.ParseInt(s, 10, 32)
 	return err == nil && n >= 0 && s[0] != '+'
 }
 

@@ -253,7 +253,7 @@ func (r *runner) settleOneway(st *Step, beforeA, beforeB string) {
 
 func (r *runner) dropConn(conn string) {
 	for k, v := range r.regs {
-		if v.conn == conn || r.moved[k] == conn {
+		if moved, has := r.moved[k]; v.conn == conn || has && moved == conn {
 			r.forget(k)
 		}
 	}

@@ -16,6 +16,9 @@ func (r *runner) light(c *comparer, sc *scene, oa *outcome) {
 	for _, t := range sortedKeys(r.uni.topics) {
 		hs = append(hs, &header{code: rcRoute, version: v5_5_0, hasExt: true, ext: map[string]string{"topic": t}})
 	}
+	if st.codeOf() == rcUpdateConfig {
+		hs = append(hs, &header{code: rcGetConfig, version: v5_5_0, hasExt: true})
+	}
 	var keys []regKey
 	if st.Op == "req" || st.Op == "reg" {
 		if h, _, _ := st.compile(r.env); h.ext["clusterName"] != "" && h.ext["brokerAddr"] != "" {

@@ -1,0 +1,189 @@
+// The page with 20,000 topics and 200 brokers, and in a storm. Times depend on the machine
+// and are printed as figures; what must hold anywhere is asserted: rows in the document,
+// paints in a second, requests, bytes, and that everything is given back.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { Broker } from './lib/broker.mjs';
+import { Browser, until } from './lib/browser.mjs';
+import { Server } from './lib/server.mjs';
+
+const topics = 20_000;
+const brokers = 200;
+
+async function fill(server) {
+  const fleet = [];
+  for (let i = 0; i < brokers; i++) {
+    const b = new Broker(server.remoting, { cluster: 'Cluster-' + (i % 4), name: 'broker-' + String(i).padStart(3, '0'), id: 0, addr: `10.1.${i >> 8}.${i & 255}:10911`, zone: 'zone-' + (i % 3) });
+    const own = {};
+    // Each topic on two brokers: 200 topics for each.
+    for (let t = i % 100; t < topics; t += 100) own['Topic-' + String(t).padStart(5, '0')] = {};
+    await b.serve(own).register();
+    fleet.push(b.live(20_000));
+  }
+  return fleet;
+}
+
+const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
+
+test('20,000 topics, 200 brokers', async (t) => {
+  const server = await Server.start();
+  t.after(() => server.stop());
+  const fleet = await fill(server);
+  t.after(() => fleet.forEach((b) => b.stop()));
+  const browser = await Browser.open();
+  t.after(() => browser.close());
+  const { page } = browser;
+  const client = await browser.context.newCDPSession(page);
+  const heap = async () => {
+    await client.send('HeapProfiler.collectGarbage');
+    return (await client.send('Runtime.getHeapUsage')).usedSize / 1e6;
+  };
+  const figure = (what, value) => t.diagnostic(`${what}: ${value}`);
+
+  await t.test('first view', async () => {
+    let bytes = 0;
+    client.on('Network.loadingFinished', (e) => { bytes += e.encodedDataLength; });
+    await client.send('Network.enable');
+    await page.addInitScript(() => {
+      // The first moment at which the answer to "is it right?" is on the screen.
+      new MutationObserver((_, o) => {
+        if (!document.querySelector('.answer')) return;
+        o.disconnect();
+        requestAnimationFrame(() => requestAnimationFrame(() => { globalThis.answered = performance.now(); }));
+      }).observe(document, { childList: true, subtree: true });
+    });
+    await page.goto(server.base + '/ui/');
+    await page.waitForFunction(() => globalThis.answered);
+    await page.waitForFunction(() => document.querySelector('.tile .value') && document.querySelectorAll('.changes li').length > 0);
+    const requests = browser.requests.length;
+    figure('first useful paint', Math.round(await page.evaluate(() => globalThis.answered)) + ' ms');
+    figure('requests of the first view', requests);
+    figure('bytes of the first view, compressed', bytes);
+    assert.ok(requests <= 30, `${requests} requests`);
+    assert.ok(browser.requests.every((r) => r.startsWith(server.base.replace('http', 'ws')) || r.startsWith(server.base) || r.startsWith('data:')), 'all of one origin');
+    assert.match(await page.locator('.answer').innerText(), /4 clusters, 200 brokers, 20,000 topics/);
+    // Seen again, everything but the data comes from the browser's own store.
+    bytes = 0;
+    await page.goto('about:blank');
+    await page.goto(server.base + '/ui/');
+    await page.waitForFunction(() => globalThis.answered);
+    figure('first useful paint, second visit', Math.round(await page.evaluate(() => globalThis.answered)) + ' ms');
+  });
+
+  // The views are fetched ahead; then opening one is a matter of drawing.
+  await until('all views', () => browser.requests.some((r) => r.endsWith('/views/api.js')));
+
+  await t.test('open, filter, scroll', async () => {
+    const open = await page.evaluate(() => new Promise((resolve) => {
+      const begin = performance.now();
+      location.hash = '#/topics';
+      const look = () => (document.querySelector('main .dt tbody tr[data-i]') ? requestAnimationFrame(() => resolve(performance.now() - begin)) : requestAnimationFrame(look));
+      look();
+    }));
+    figure('open 20,000 topics', Math.round(open) + ' ms');
+    await page.getByText('20,000 rows').waitFor();
+    const rows = () => page.locator('main .dt tbody tr[data-i]').count();
+    assert.ok(await rows() <= 80, `${await rows()} rows in the document`);
+
+    const filter = await page.evaluate(async () => {
+      const input = document.querySelector('main input[type=search]');
+      const times = [];
+      for (const text of ['1', '12', '123', '12', 're:9.*9$', 'topic-0', '']) {
+        const begin = performance.now();
+        input.value = text;
+        input.dispatchEvent(new Event('input', { bubbles: true }));
+        await new Promise((r) => requestAnimationFrame(() => setTimeout(r)));
+        times.push(performance.now() - begin);
+      }
+      return times;
+    });
+    figure('filter 20,000 topics, median', median(filter).toFixed(1) + ' ms');
+    await page.getByText('20,000 rows').waitFor();
+
+    const scroll = await page.evaluate(async () => {
+      const frame = document.querySelector('main .dt');
+      const spent = [];
+      for (let i = 0; i < 60; i++) {
+        const begin = performance.now();
+        frame.scrollTop = (i * 7919 * 31) % (frame.scrollHeight - 800);
+        frame.dispatchEvent(new Event('scroll'));
+        await Promise.resolve();
+        await new Promise((r) => setTimeout(r)); // the view is drawn
+        void frame.querySelector('tbody').offsetHeight; // and laid out
+        spent.push(performance.now() - begin);
+      }
+      return spent;
+    });
+    figure('scroll to anywhere and draw, median', median(scroll).toFixed(1) + ' ms');
+    assert.ok(await rows() <= 80, `${await rows()} rows in the document`);
+    await page.evaluate(() => { document.querySelector('main .dt').scrollTop = 1e9; });
+    await page.getByText('Topic-19999').waitFor();
+    assert.equal(await page.locator('main table').getAttribute('aria-rowcount'), '20001');
+    figure('heap with 20,000 topics', (await heap()).toFixed(1) + ' MB');
+    assert.ok(await heap() < 80);
+  });
+
+  await t.test('1,000 changes a second for 10 s', async () => {
+    await browser.show(server, '#/topics');
+    await page.evaluate(() => { document.querySelector('main .dt').scrollTop = 0; });
+    await page.mouse.move(5, 5); // nothing is held under the pointer
+    const nodes = () => page.evaluate(() => document.querySelectorAll('*').length);
+    const before = { heap: await heap(), nodes: await nodes() };
+    await page.evaluate(() => {
+      globalThis.paints = [];
+      let marked = false;
+      globalThis.watcher = new MutationObserver(() => {
+        if (marked) return;
+        marked = true;
+        // All that changes before the next frame is one paint.
+        requestAnimationFrame(() => {
+          marked = false;
+          globalThis.paints.push(performance.now());
+        });
+      });
+      globalThis.watcher.observe(document.querySelector('main'), { subtree: true, childList: true, characterData: true, attributes: true });
+    });
+    const begin = Date.now();
+    let sent = 0;
+    const pending = [];
+    while (Date.now() - begin < 10_000) {
+      const due = Math.min(10_000, Math.floor(Date.now() - begin));
+      while (sent < due) {
+        const b = fleet[sent % brokers];
+        pending.push(b.declare('Topic-' + String((sent % 40) * 25).padStart(5, '0'), { write: 1 + sent % 13 }));
+        sent++;
+      }
+      await new Promise((r) => setTimeout(r, 5));
+    }
+    await Promise.all(pending);
+    const paints = await page.evaluate(() => {
+      globalThis.watcher.disconnect();
+      return globalThis.paints;
+    });
+    const perSecond = new Map();
+    for (const p of paints) perSecond.set(Math.floor(p / 1000), (perSecond.get(Math.floor(p / 1000)) ?? 0) + 1);
+    figure('changes sent', sent);
+    figure('paints in a second, most', Math.max(...perSecond.values()));
+    assert.ok(sent >= 9000, `${sent} changes`);
+    // Paints are 250 ms apart, so a second that begins and ends with one has five.
+    assert.ok(Math.max(...perSecond.values()) <= 5, JSON.stringify([...perSecond.values()]));
+    await until('page and registry to be equal', async () => {
+      assert.deepEqual(await browser.dump(), await server.dump());
+      return true;
+    });
+    figure('heap before and after', `${before.heap.toFixed(1)} and ${(await heap()).toFixed(1)} MB`);
+    await until('the document to be as large as before', async () => Math.abs(await nodes() - before.nodes) < 200);
+    // The kept events are bounded; beyond them nothing grows.
+    assert.ok(await heap() - before.heap < 10, 'the heap has grown');
+  });
+
+  await t.test('50,000 topics', async () => {
+    const more = {};
+    for (let i = 0; i < 30_000; i++) more['More-' + i] = {};
+    await fleet[0].serve(more).register();
+    await until('50,000', () => page.getByText('50,000 rows').isVisible());
+    figure('heap with 50,000 topics', (await heap()).toFixed(1) + ' MB');
+    assert.ok(await heap() < 80);
+  });
+  await browser.quiet('scale');
+});
