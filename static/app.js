@@ -9,8 +9,9 @@ import { whoami } from './lib/api.js';
 import { App } from './ui/shell.js';
 
 startRouter();
+const known = whoami();
 await setLanguage(pick([route.value.query.lang, storedLanguage(), ...navigator.languages]));
 startClock();
 render(html`<${App} />`, document.getElementById('app'));
-if (await whoami()) feed.start();
+if (await known !== 'no') feed.start();
 import('./ui/keys.js').then((m) => m.startKeys());

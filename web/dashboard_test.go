@@ -129,8 +129,8 @@ func TestBudgets(t *testing.T) {
 		}
 	}
 	t.Logf("assets: %d bytes compressed", total)
-	if total > 100_000 {
-		t.Errorf("assets are %d bytes compressed, more than 100,000", total)
+	if total > 100<<10 {
+		t.Errorf("assets are %d bytes compressed, more than 100 KB", total)
 	}
 	page := string(d.index.plain)
 	requests := 1 + len(regexp.MustCompile(`<link rel="(?:modulepreload|stylesheet)"|<script src`).FindAllString(page, -1))

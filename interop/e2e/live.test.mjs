@@ -105,6 +105,31 @@ test('changes, a cut, a restart', async (t) => {
   await browser.quiet('the end', /WebSocket connection|ERR_CONNECTION|Failed to load resource/);
 });
 
+test('without websockets, as behind some proxies', async (t) => {
+  const server = await Server.start();
+  t.after(() => server.stop());
+  const fleet = await demo(server, { topics: 60 });
+  t.after(() => fleet.forEach((b) => b.stop()));
+  const browser = await Browser.open();
+  t.after(() => browser.close());
+  await browser.context.addInitScript(() => {
+    globalThis.WebSocket = class {
+      constructor() { setTimeout(() => this.onclose({ code: 1006 })); }
+      close() {}
+    };
+  });
+  await browser.show(server, '#/brokers');
+  await browser.page.locator('.pill', { hasText: 'Live' }).waitFor();
+  await equal(browser, server);
+  await fleet[0].serve({ OverEvents: {} }).register();
+  await equal(browser, server);
+  await browser.page.locator('main td', { hasText: 'V5_5_0' }).first().waitFor();
+  fleet[0].serve(Object.fromEntries(Array.from({ length: 900 }, (_, i) => ['Many' + i, {}])));
+  await fleet[0].register();
+  await equal(browser, server);
+  await browser.quiet('events');
+});
+
 test('a clock that is an hour off', async (t) => {
   const server = await Server.start();
   t.after(() => server.stop());

@@ -69,15 +69,17 @@ export async function send(method, address, o = {}) {
 /** The body of a GET. */
 export const get = async (address, signal) => (await send('GET', address, { signal })).body;
 
-/** Learns who we are. False when the server wants credentials first. */
+/**
+ * Learns who we are.
+ * @returns {Promise<'yes'|'no'|'unreachable'>} whether we may read here
+ */
 export async function whoami() {
   try {
     me.value = await get('whoami');
     signedOut.value = me.value.role === 'none';
-    return !signedOut.value;
+    return signedOut.value ? 'no' : 'yes';
   } catch (err) {
-    if (err.status === 401) return false;
-    return true; // unreachable is not refused
+    return err.status === 401 ? 'no' : 'unreachable';
   }
 }
 

@@ -31,18 +31,20 @@ export class Feed {
    * @param {string} o.url
    * @param {import('./store.js').Store} o.store
    * @param {any} [o.WebSocket] for tests
-   * @param {() => Promise<boolean>} [o.mayConnect] asked after a failure: false when the
+   * @param {() => Promise<'yes'|'no'|'unreachable'>} [o.mayConnect] asked after a failure: no when the
    *   session is over, which a browser does not tell apart from a dead server
+   * @param {() => Promise<any>} [o.fallback] loads what to use instead of a websocket once
+   *   that has twice failed to open
    */
-  constructor({ url, store, WebSocket = globalThis.WebSocket, mayConnect = async () => true, random = Math.random }) {
-    Object.assign(this, { url, store, WebSocket, mayConnect, random });
+  constructor({ url, store, WebSocket = globalThis.WebSocket, mayConnect = async () => 'unreachable', random = Math.random, fallback }) {
+    Object.assign(this, { url, store, WebSocket, mayConnect, random, fallback });
     /** @type {import('../vendor/preact.js').Signal<Status>} */
     this.status = signal('connecting');
     /** When the last word came, by the browser's clock; 0 before the first. */
     this.lastWord = signal(0);
     /** What hello said: version, role, epoch. */
     this.hello = signal(null);
-    /** How often the socket failed without ever opening. */
+    /** How often a server that answers otherwise opened no socket. */
     this.failures = 0;
     store.onResync = () => this.resubscribe();
   }
@@ -86,7 +88,7 @@ export class Feed {
       this.#subscribe();
     };
     socket.onmessage = (e) => {
-      if (socket === this.#socket) this.#receive(JSON.parse(e.data));
+      if (socket === this.#socket) this.#receive(typeof e.data === 'string' ? JSON.parse(e.data) : e.data);
     };
     socket.onclose = (e) => {
       if (socket === this.#socket) this.#closed(e);
@@ -138,15 +140,16 @@ export class Feed {
     clearTimeout(this.#watch);
     this.#socket = null;
     if (!this.#wanted) return;
-    if (!this.#opened) this.failures++;
     this.status.value = this.store.ready.peek() ? 'reconnecting' : 'connecting';
     // 1008: the session ended or the role was lost. A socket that never opened may have
-    // been refused for the same reason.
+    // been refused for the same reason, or by something on the way that knows no sockets.
     if (e.code === 1008 || !this.#opened) {
       this.mayConnect().then((may) => {
-        if (!may) {
+        if (may === 'no') {
           this.status.value = 'refused';
           clearTimeout(this.#timer);
+        } else if (may === 'yes' && e.code !== 1008 && ++this.failures === 2) {
+          this.fallback?.().then((other) => { this.WebSocket = other; }, () => {});
         }
       });
     }

@@ -9,7 +9,9 @@ export const store = new Store();
 const address = new URL('../ws', globalThis.document?.baseURI ?? 'http://localhost/ui/');
 address.protocol = address.protocol.replace('http', 'ws');
 
-export const feed = new Feed({ url: address.href, store, mayConnect: whoami });
+export const feed = new Feed({
+  url: address.href, store, mayConnect: whoami, fallback: async () => (await import('./watch.js')).WatchSocket,
+});
 
 /**
  * True while what is shown may be old. A server that restarts is back within a second or

@@ -176,7 +176,7 @@ export function problems({ store, groups: gs, now, stale = 0, checks = [] }) {
   const names = new Set(gs.map((g) => g.name));
   const gone = new Map();
   const refused = new Map();
-  for (const set of store.events) {
+  for (const set of [...store.memberPast, ...store.events]) {
     if (set.gap || Date.parse(set.time) < hour) continue;
     for (const c of set.changes) {
       if (c.kind !== 'member') continue;
@@ -203,9 +203,6 @@ export function problems({ store, groups: gs, now, stale = 0, checks = [] }) {
 const isEnd = (op) => op === 'expired' || op === 'disconnected' || op === 'deleted';
 
 function lastEvent(store, match) {
-  for (let i = store.events.length - 1; i >= 0; i--) {
-    const set = store.events[i];
-    if (!set.gap && set.changes.some(match)) return set;
-  }
-  return null;
+  const fits = (set) => !set.gap && set.changes.some(match);
+  return store.events.findLast(fits) ?? store.memberPast.findLast(fits) ?? null;
 }

@@ -34,18 +34,15 @@ export class Store {
     this.wipes = new Map();
     /** Change sets as they came, oldest first, and markers of gaps. */
     this.events = [];
+    /** What earlier sets say of members, oldest first. */
+    this.memberPast = [];
     /** Names of topics and members changed a moment ago, and what changed. */
     this.marks = new Map();
     this.epoch = '';
     this.revision = 0;
 
     this.ready = signal(false);
-    this.membersMoved = signal(0);
-    this.topicsMoved = signal(0);
-    this.namesMoved = signal(0);
-    this.eventsMoved = signal(0);
-    this.kvMoved = signal(0);
-    this.configMoved = signal(0);
+    for (const what of ['members', 'topics', 'names', 'events', 'kv', 'config']) this[what + 'Moved'] = signal(0);
     this.revisionText = signal('');
     /** Whether events from before the page was opened were asked for. */
     this.past = false;
@@ -155,10 +152,14 @@ export class Store {
     this.#moved('members', 'names');
   }
 
-  /** Adds change sets from before the feed began, newest first as the API lists them. */
-  addPast(sets) {
+  /**
+   * Adds change sets from before the feed began, newest first as the API lists them, and
+   * what they say of members.
+   */
+  addPast(sets, members = []) {
     const known = new Set(this.events.filter((e) => !e.gap).map((e) => e.revision + e.time));
     this.events = [...sets.filter((s) => !known.has(s.revision + s.time)).reverse(), ...this.events];
+    this.memberPast = members.toReversed();
     this.#moved('events');
   }
 

@@ -148,8 +148,12 @@ function Pill() {
   return html`<span class="pill bad"><${Icon} name="expired" size="14" />${t('pill.stale', { time: time(word) })}</span>`;
 }
 
-/** Above old data: how old it is, and the way to try at once. */
+/** Above old data: how old it is, and the way to try at once; above an old page likewise. */
 function Old() {
+  const assets = feed.hello.value?.assets;
+  if (assets && !import.meta.url.includes(assets)) {
+    return html`<div class="banner"><${Icon} name="info" /><span>${t('newer.title')}. ${t('newer.text')}</span><button type="button" class="btn tiny" onClick=${() => location.reload()}>${t('newer.reload')}</button></div>`;
+  }
   if (!stale.value) return null;
   tick.value;
   return html`<div class="banner bad"><${Icon} name="warn" /><span>${t('old.text', { time: time(feed.lastWord.value), age: duration(Date.now() - feed.lastWord.value) })}</span>

@@ -121,10 +121,12 @@ function useWindow(frame, count) {
       at.removeEventListener('scroll', look);
     };
   }, [row]);
+  // One row is measured when the table or its size is new: people enlarge text.
+  const drawn = count > 0;
   useLayoutEffect(() => {
     const real = frame.current.querySelector('tbody tr[data-i]')?.getBoundingClientRect().height ?? 0;
     if (real > 0 && Math.abs(real - row) > 0.5) setRow(real);
-  });
+  }, [height, drawn]);
   const show = (index) => {
     const at = frame.current;
     const head = at.querySelector('thead').offsetHeight;

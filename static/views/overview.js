@@ -20,14 +20,18 @@ export function useGroups() {
   return useMemo(() => groups(store, counts), [members, counts]);
 }
 
-/** Events from before the page was opened, once. */
-export async function loadPast() {
+/**
+ * What happened before the page was opened, once: the last sets for the list, and what
+ * became of members, by which problems are told. A set can be large, so no more is asked.
+ */
+async function loadPast() {
   if (store.past) return;
   store.past = true;
   try {
-    store.addPast((await get('events?limit=200')).items);
+    const [latest, members] = await Promise.all([get('events?limit=9'), get('events?kind=member&limit=100')]);
+    store.addPast(latest.items, members.items);
   } catch {
-    store.past = false; // the lists say so themselves
+    store.past = false; // asked again with the next view; the page of events says what is wrong
   }
 }
 

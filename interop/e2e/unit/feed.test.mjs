@@ -107,7 +107,7 @@ test('a socket that says nothing for too long is given up', (t) => {
 });
 
 test('a refused session stops the trying', async (t) => {
-  const { feed } = start(t, { mayConnect: async () => false });
+  const { feed } = start(t, { mayConnect: async () => 'no' });
   live();
   Socket.last.end(1008);
   await Promise.resolve();
@@ -136,4 +136,26 @@ test('words of an old socket are not heard', (t) => {
   old.say({ op: 'snapshot', revision: 'x.9', first: true, last: true });
   assert.equal(store.epoch, 'e');
   feed.stop();
+});
+
+test('only a server that answers, but opens no socket, is asked in another way', async (t) => {
+  const other = class extends Socket {};
+  let answer = 'unreachable';
+  const { feed } = start(t, { mayConnect: async () => answer, fallback: async () => other });
+  const settle = async () => { for (let i = 0; i < 5; i++) await Promise.resolve(); };
+  for (let i = 0; i < 4; i++) {
+    Socket.last.end();
+    await settle();
+    t.mock.timers.tick(15_000);
+  }
+  assert.ok(!(Socket.last instanceof other), 'a dead server is no reason');
+  answer = 'yes';
+  for (let i = 0; i < 2; i++) {
+    Socket.last.end();
+    await settle();
+    t.mock.timers.tick(15_000);
+  }
+  assert.ok(Socket.last instanceof other);
+  live();
+  assert.equal(feed.status.value, 'live');
 });
