@@ -3,7 +3,7 @@
 import net from 'node:net';
 import zlib from 'node:zlib';
 
-const codes = { registerBroker: 103, unregisterBroker: 104, declareTopic: 217, heartbeat: 904 };
+const codes = { registerBroker: 103, route: 105, unregisterBroker: 104, declareTopic: 217, heartbeat: 904 };
 const v5_5_0 = 513; // the version number of its headers
 
 export class Broker {
@@ -101,6 +101,11 @@ export class Broker {
   declare(topic, { read = 8, write = 8, perm = 6 } = {}) {
     const route = { queueDatas: [{ brokerName: this.name, readQueueNums: read, writeQueueNums: write, perm, topicSysFlag: 0 }], brokerDatas: [] };
     return this.#call(codes.declareTopic, { topic }, Buffer.from(JSON.stringify(route)));
+  }
+
+  /** Asks for a route as a client does. */
+  lookup(topic) {
+    return this.#call(codes.route, { topic, acceptStandardJsonOnly: 'true' });
   }
 
   unregister() {

@@ -1,0 +1,89 @@
+// Makes the pictures of the documents, 1280 by 800, from the real program with the demo
+// data. They are looked at by people, not compared by a test.
+//   FINGERPOST=…/fingerpost node shots.mjs ../../docs/images
+import path from 'node:path';
+import { Broker } from './lib/broker.mjs';
+import { Browser, until } from './lib/browser.mjs';
+import { demo, topicNames } from './lib/demo.mjs';
+import { Server } from './lib/server.mjs';
+
+const out = path.resolve(process.argv[2] ?? '.');
+const pause = (ms) => new Promise((r) => setTimeout(r, ms));
+
+/** Ordinary life for a while, so that the small charts have something to draw. */
+async function life(server, fleet, seconds) {
+  const names = topicNames(200);
+  for (let s = 0; s < seconds; s++) {
+    const n = Math.round(60 + 45 * Math.sin(s / 7) + 25 * Math.sin(s / 2.3));
+    for (let i = 0; i < n; i++) fleet[i % fleet.length].lookup(names[(s * 7 + i) % names.length]);
+    if (s % 9 === 4) await fleet[2].serve({ ['Campaign' + s]: {} }).register();
+    await pause(1000);
+  }
+}
+
+async function shoot(browser, name) {
+  await browser.page.mouse.move(640, 790);
+  await browser.page.evaluate(() => document.activeElement?.blur());
+  await pause(700);
+  await browser.page.screenshot({ path: path.join(out, name + '.png') });
+  console.log(name);
+}
+
+async function with_(server, o, f) {
+  const browser = await Browser.open(o);
+  try {
+    await browser.signIn(server);
+    await f(browser);
+  } finally {
+    await browser.close();
+  }
+}
+
+const server = await Server.start({ flags: ['--peers', '10.0.0.2:9876;10.0.0.3:9876'] });
+try {
+  const fleet = await demo(server, { topics: 240 });
+  // Three pages are open while the time passes: watchers, and what they see is their own.
+  await life(server, fleet, Number(process.env.SECONDS_OF_LIFE ?? 100));
+  await with_(server, {}, async (b) => {
+    await b.show(server, '#/');
+    await b.page.locator('.spark').first().waitFor();
+    await shoot(b, 'overview');
+    await b.show(server, '#/brokers/broker-a');
+    await b.page.locator('#wipe').click();
+    await b.page.locator('dialog[open] input').waitFor();
+    await b.page.locator('dialog details').evaluate((d) => { d.open = true; });
+    await b.page.locator('dialog input').fill('broker-a');
+    await pause(700);
+    await b.page.screenshot({ path: path.join(out, 'confirm.png') });
+    console.log('confirm');
+    await b.page.keyboard.press('Escape');
+    await fleet[0].serve({ OrderCreated: { write: 24, read: 24 }, PaymentPaid: { perm: 4 }, CouponIssued: { type: 'FIFO', order: true } }).register();
+    await b.show(server, '#/events?kind=member');
+    await b.page.locator('.event header', { hasText: 'Broker changed: broker-a' }).first().click();
+    await b.page.locator('.diff').first().waitFor();
+    await shoot(b, 'event-diff');
+  });
+  await with_(server, { colorScheme: 'dark' }, async (b) => {
+    await b.show(server, '#/clusters');
+    await shoot(b, 'clusters-dark');
+  });
+  await with_(server, { locale: 'zh-CN' }, async (b) => {
+    await b.show(server, '#/');
+    await b.page.locator('.spark').first().waitFor();
+    await shoot(b, 'overview-zh');
+  });
+  const big = {};
+  for (const name of topicNames(20_000)) big[name] = { write: 8, read: 8, order: name.length % 19 === 0, type: name.length % 11 === 0 ? 'FIFO' : undefined };
+  const bulk = new Broker(server.remoting, { cluster: 'DefaultCluster', name: 'broker-g', id: 0, addr: '10.0.0.40:10911', zone: 'cn-hz-a' });
+  await bulk.serve(big).register();
+  await with_(server, {}, async (b) => {
+    await b.show(server, '#/topics');
+    await until('all topics', () => b.page.getByText(/of 20,\d\d\d/).isVisible());
+    await b.page.evaluate(() => { document.querySelector('main .dt').scrollTop = 150_000; });
+    await shoot(b, 'topics');
+  });
+  bulk.stop();
+  fleet.forEach((b) => b.stop());
+} finally {
+  await server.stop();
+}
