@@ -16,8 +16,10 @@ type ConfigItem struct {
 	Mutable         bool `json:"mutable"`
 	RestartRequired bool `json:"restartRequired"`
 	// Secret values are shown as ***.
-	Secret bool   `json:"secret,omitempty"`
-	Doc    string `json:"doc" example:"milliseconds between two searches for brokers whose time is over"`
+	Secret bool `json:"secret,omitempty"`
+	// Doc says what it means in English, DocZH in Chinese.
+	Doc   string `json:"doc" example:"milliseconds between two searches for brokers whose time is over"`
+	DocZH string `json:"docZh,omitempty" example:"两次查找超时 Broker 之间的毫秒数"`
 }
 
 // Config is every setting.

@@ -30,7 +30,7 @@ func (s httpSettings) Items() []api.ConfigItem {
 	for i, it := range items {
 		out[i] = api.ConfigItem{
 			Key: it.Key, Value: it.Value, Default: it.Default, Source: it.Origin.String(), Type: it.Type(), Range: it.Range(),
-			Mutable: !it.Closed, RestartRequired: !it.Closed && !it.Mutable(), Secret: it.Is(config.Secret), Doc: it.Doc,
+			Mutable: !it.Closed, RestartRequired: !it.Closed && !it.Mutable(), Secret: it.Is(config.Secret), Doc: it.Doc, DocZH: it.DocZH(),
 		}
 	}
 	return out

@@ -13,10 +13,18 @@ const pause = (ms) => new Promise((r) => setTimeout(r, ms));
 /** Ordinary life for a while, so that the small charts have something to draw. */
 async function life(server, fleet, seconds) {
   const names = topicNames(200);
+  const masters = fleet.filter((b) => b.id === 0);
+  // Heartbeats at their own pace, and one broker that has fallen silent.
+  fleet.forEach((b, i) => {
+    b.rest();
+    if (b.name !== 'log-c') b.live(9000 + 3100 * (i % 7));
+  });
   for (let s = 0; s < seconds; s++) {
     const n = Math.round(60 + 45 * Math.sin(s / 7) + 25 * Math.sin(s / 2.3));
     for (let i = 0; i < n; i++) fleet[i % fleet.length].lookup(names[(s * 7 + i) % names.length]);
-    if (s % 9 === 4) await fleet[2].serve({ ['Campaign' + s]: {} }).register();
+    if (s % 13 === 4) await masters[(s * 3) % 5].serve({ ['Campaign' + s]: {} }).register();
+    if (s % 29 === 17) await server.call('PUT', 'kv/ORDER_TOPIC_CONFIG/OrderPaid', { value: 'broker-a:' + (4 + s % 5) });
+    if (s === seconds - 12) await server.call('PATCH', 'config', { scanNotActiveBrokerInterval: '4000' }, { 'Content-Type': 'application/merge-patch+json' });
     await pause(1000);
   }
 }

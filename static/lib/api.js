@@ -97,12 +97,12 @@ function heardRoughly(millis) {
 const shellWord = (s) => /^[\w@%+=:,./-]+$/.test(s) ? s : `'${s.replaceAll("'", `'\\''`)}'`;
 
 /**
- * The same request as a line for a terminal. The credential is not in it: a change takes
- * it from the variable token, as in the project's documents.
+ * The same request as a line for a terminal. The credential is not in it: a change takes it
+ * from the file that "fingerpost curlrc" writes.
  */
 export function curl(method, address, body, headers = {}) {
   const words = ['curl'];
-  if (method !== 'GET') words.push('-X', method, '-H', '"Authorization: Bearer $token"');
+  if (method !== 'GET') words.push('-K', '~/.fingerpost.curlrc', '-X', method);
   for (const [k, v] of Object.entries(headers)) words.push('-H', shellWord(`${k}: ${v}`));
   if (body !== undefined) {
     const text = typeof body === 'string' ? body : JSON.stringify(body);

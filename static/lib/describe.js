@@ -34,12 +34,23 @@ function subject(c) {
   return { name: c.detail ?? '', path: null };
 }
 
+// A field that holds fields, such as a data version, is told by its parts.
+function flat(fields) {
+  const out = {};
+  for (const [k, v] of Object.entries(fields ?? {})) {
+    if (v && typeof v === 'object' && !Array.isArray(v)) for (const [inner, w] of Object.entries(v)) out[k + '.' + inner] = w;
+    else out[k] = v;
+  }
+  return out;
+}
+
 /**
- * The fields of a change before and after, sorted; nested values are written as JSON.
+ * The fields of a change that differ, before and after, sorted.
  * @returns {{field: string, before: string|null, after: string|null}[]}
  */
 export function fields(change) {
-  const names = new Set([...Object.keys(change.before ?? {}), ...Object.keys(change.after ?? {})]);
+  const [before, after] = [flat(change.before), flat(change.after)];
   const text = (v) => (v === undefined ? null : typeof v === 'string' ? v : JSON.stringify(v));
-  return [...names].sort().map((field) => ({ field, before: text(change.before?.[field]), after: text(change.after?.[field]) }));
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+    .map((field) => ({ field, before: text(before[field]), after: text(after[field]) })).filter((f) => f.before !== f.after);
 }

@@ -22,12 +22,13 @@ export default function Config() {
   const moved = store.configMoved.value;
   useEffect(() => {
     send('GET', 'config').then((r) => setState({ data: r.body, etag: r.etag, error: null }), (error) => setState((s) => ({ ...s, error })));
-  }, [moved, try_, language.value]); // the server explains its settings in the reader's language
-  const items = state.data?.items ?? [];
+  }, [moved, try_]);
+  const chinese = language.value === 'zh-CN';
+  const items = useMemo(() => (state.data?.items ?? []).map((x) => ({ ...x, doc: (chinese && x.docZh) || x.doc })), [state.data, chinese]);
   const rows = useMemo(() => {
     const m = matcher(q);
     return items.filter((x) => (m.test(x.key) || m.test(x.doc)) && (!show || (show === 'changed' ? x.source !== 'default' : x.mutable)));
-  }, [state.data, q, show]);
+  }, [items, q, show]);
   const columns = [
     { id: 'key', label: t('config.key'), value: (x) => x.key, cell: (x) => html`<span class="two"><span class="mono">${x.key}</span><span class="small muted cut" title=${x.doc}>${x.doc}</span></span>` },
     { id: 'value', label: t('config.value'), width: '13rem', value: (x) => x.value, cell: (x) => html`<span class="mono" title=${x.value}>${x.value === '' ? html`<span class="faint">${t('config.empty')}</span>` : x.value}</span>` },

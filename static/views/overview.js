@@ -46,7 +46,8 @@ export function Overview() {
   store.eventsMoved.value;
   if (!store.ready.value) return html`<${Loading} lines=${10} />`;
   const now = serverNow();
-  const staleTopics = Object.values(stats.data?.staleTopics ?? {}).reduce((a, b) => a + b, 0);
+  // Only what its broker no longer names can be cleaned up; the rest is told by other cards.
+  const staleTopics = stats.data?.staleTopics?.['not-in-last-registration'] ?? 0;
   const checks = health.data?.checks ?? health.error?.checks ?? [];
   const wrong = problems({ store, groups: gs, now, stale: staleTopics, checks });
   return html`<div class="stack"><${Answer} groups=${gs} wrong=${wrong} />
@@ -118,7 +119,7 @@ function Facts() {
   const v = got.data;
   if (!v) return null;
   return html`<section class="card" aria-labelledby="facts"><header><h2 id="facts">${t('overview.node')}</h2>${v.environment && v.environment !== 'center' && html`<${Badge} level="info">${v.environment}<//>`}</header>
-    <dl class="facts body"><div><dt>${t('fact.version')}</dt><dd>${v.name} ${v.version}${v.commit && html` <span class="mono faint">${v.commit.slice(0, 8)}</span>`}</dd></div>
+    <dl class="facts body"><div><dt>${t('fact.version')}</dt><dd>${v.name} ${v.version}${v.commit && v.commit !== 'unknown' && html` <span class="mono faint">${v.commit.slice(0, 8)}</span>`}</dd></div>
       <div><dt>${t('fact.compatible')}</dt><dd>Apache RocketMQ ${v.compatibility}</dd></div>
       <div><dt>${t('fact.uptime')}</dt><dd>${duration(tick.value - Date.parse(v.startedAt))}</dd></div>
       <div><dt>${t('fact.go')}</dt><dd class="mono">${v.goVersion}</dd></div>

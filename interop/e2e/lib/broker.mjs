@@ -119,6 +119,11 @@ export class Broker {
     return this;
   }
 
+  /** Sends no more heartbeats; the connection stays. */
+  rest() {
+    clearInterval(this.#timer);
+  }
+
   /** Breaks off without a word, as a broker that dies does. */
   stop() {
     clearInterval(this.#timer);

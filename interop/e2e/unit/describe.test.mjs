@@ -14,7 +14,8 @@ test('the most telling change names a set', () => {
 });
 
 test('fields stand side by side', () => {
-  assert.deepEqual(fields({ before: { perm: 6, a: 'x' }, after: { perm: 4, v: { n: 1 } } }), [{ field: 'a', before: 'x', after: null }, { field: 'perm', before: '6', after: '4' }, { field: 'v', before: null, after: '{"n":1}' }]);
+  assert.deepEqual(fields({ before: { perm: 6, a: 'x' }, after: { perm: 4, v: { n: 1 } } }), [{ field: 'a', before: 'x', after: null }, { field: 'perm', before: '6', after: '4' }, { field: 'v.n', before: null, after: '1' }]);
+  assert.deepEqual(fields({ before: { dataVersion: { counter: 3, timestamp: 1 } }, after: { dataVersion: { counter: 4, timestamp: 1 } } }), [{ field: 'dataVersion.counter', before: '3', after: '4' }]);
   assert.deepEqual(fields({}), []);
 });
 
