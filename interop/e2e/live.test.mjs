@@ -4,6 +4,7 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Browser, until } from './lib/browser.mjs';
 import { Broker } from './lib/broker.mjs';
+import { prefixProxy } from './lib/proxy.mjs';
 import { demo } from './lib/demo.mjs';
 import { Server } from './lib/server.mjs';
 
@@ -128,6 +129,32 @@ test('without websockets, as behind some proxies', async (t) => {
   await fleet[0].register();
   await equal(browser, server);
   await browser.quiet('events');
+});
+
+test('below a prefix of a reverse proxy', async (t) => {
+  const server = await Server.start();
+  t.after(() => server.stop());
+  const b = await new Broker(server.remoting, { cluster: 'C', name: 'b', id: 0, addr: '10.0.0.1:10911' }).serve({ T: {}, U: {} });
+  await b.register();
+  t.after(() => b.stop());
+  const proxy = await prefixProxy(server, '/mq');
+  t.after(() => proxy.close());
+  const browser = await Browser.open();
+  t.after(() => browser.close());
+  const at = { base: proxy.base, token: server.token };
+  await browser.signIn(at);
+  await browser.show(at, '#/');
+  await browser.page.locator('.pill', { hasText: 'Live' }).waitFor();
+  for (const view of ['#/topics/T', '#/topics/T?tab=clients', '#/events', '#/kv', '#/config', '#/api', '#/stale']) {
+    await browser.show(at, view);
+    await browser.quiet(view);
+  }
+  await browser.show(at, '#/brokers/b');
+  await browser.page.locator('#wipe').click();
+  await browser.page.locator('dialog input').fill('b');
+  await browser.page.locator('dialog .btn.danger').click();
+  await browser.page.locator('#restore').waitFor();
+  assert.ok(browser.requests.every((r) => new URL(r).pathname.startsWith('/mq/') || r.startsWith('data:')), 'nothing is asked outside of the prefix');
 });
 
 test('a clock that is an hour off', async (t) => {
