@@ -192,8 +192,11 @@ type lease struct {
 	start time.Time // the registry's start, with its monotonic reading
 	// seen is in nanoseconds since start. A lease that has ended holds the
 	// complement of that, which is negative, and is never renewed.
-	seen   atomic.Int64
-	holder atomic.Pointer[Holder] // written under Registry.mu
+	seen atomic.Int64
+	// holder is the connection over which the member was last heard of; earlier is the
+	// one over which it registered, if that is another and still open. The member leaves
+	// when neither is left. Both are written under Registry.mu.
+	holder, earlier atomic.Pointer[Holder]
 }
 
 func (l *lease) heldBy(h Holder) bool {

@@ -207,22 +207,29 @@ func (c *checker) topics() {
 
 // holders: the connections' books and the leases say the same.
 func (c *checker) holders(r *Registry) {
-	held := make(map[string]Holder)
+	held := make(map[string]int)
 	for h, leases := range r.holders {
 		if len(leases) == 0 {
 			c.Errorf("a connection that holds nothing is kept")
 		}
 		for k, lease := range leases {
 			l := c.s.lives.get(k)
-			if l == nil || l.lease != lease || !lease.heldBy(h) {
+			earlier := lease.earlier.Load()
+			if l == nil || l.lease != lease || !lease.heldBy(h) && (earlier == nil || *earlier != h) {
 				c.Errorf("a connection holds %q, which does not know it", k)
 			}
-			held[k] = h
+			held[k]++
 		}
 	}
 	for l := range c.s.lives.all() {
-		if p := l.lease.holder.Load(); p != nil && held[l.k] != *p {
-			c.Errorf("%q names a connection that does not hold it", l.k)
+		named := 0
+		for _, p := range []*Holder{l.lease.holder.Load(), l.lease.earlier.Load()} {
+			if p != nil {
+				named++
+			}
+		}
+		if named != held[l.k] {
+			c.Errorf("%q names %d connections, %d hold it", l.k, named, held[l.k])
 		}
 	}
 }

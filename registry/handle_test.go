@@ -103,7 +103,7 @@ func TestEndedLeaseIsNotRenewed(t *testing.T) {
 		l := b.Snapshot().Live("c", "@a")
 		seen := b.clock.now()
 		end()
-		if b.renewed(l, b.conn("k2")) || b.rebind(l, b.conn("k2")) {
+		if b.renewed(l, b.conn("k2")) || b.rebind(l, b.conn("k2"), b.hear) {
 			t.Errorf("%s, but is heard of", what)
 		}
 		if !l.LastSeen().Equal(seen) || !l.ExpiresAt().Equal(seen.Add(DefaultTimeout)) {
@@ -112,7 +112,7 @@ func TestEndedLeaseIsNotRenewed(t *testing.T) {
 		// Whoever comes after it with the same address is somebody else.
 		b.must(x, "")
 		b.clock.advance(time.Second)
-		if b.renewed(l, nil) || b.rebind(l, b.conn("k2")) {
+		if b.renewed(l, nil) || b.rebind(l, b.conn("k2"), b.hear) {
 			t.Errorf("%s, but its successor is renewed for it", what)
 		}
 		b.Unregister("c", "a", "@a", 0, Cause{})

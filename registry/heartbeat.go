@@ -2,8 +2,9 @@ package registry
 
 // Heartbeat renews the lease of the member that registered as (cluster, addr) and, if
 // it says that member's broker name too, binds it to the connection over which it came,
-// which may be nil. A question of somebody else, who would not know the name, must not
-// make the member die with the asker's connection; a REST member has no connection and
+// which may be nil: the end of the one over which it registered then removes nothing.
+// Nor does the end of this one while that is open, for it may have been somebody else who
+// asked in the member's name. A REST member has no connection and
 // is bound to none. It reports whether there is such a member; it never makes one,
 // changes no revision, and takes no lock unless the connection is a new one.
 func (r *Registry) Heartbeat(cluster, addr, name string, h Holder) bool {
@@ -19,17 +20,18 @@ func (r *Registry) heard(l *Live, name string, h Holder) bool {
 }
 
 func (r *Registry) renewed(l *Live, h Holder) bool {
-	return l.lease.touch(r.now()) && (h == nil || l.Source == FromREST || l.lease.heldBy(h) || r.rebind(l, h))
+	return l.lease.touch(r.now()) && (h == nil || l.Source == FromREST || l.lease.heldBy(h) || r.rebind(l, h, r.hear))
 }
 
-// rebind makes h the holder of l's lease, unless the lease has ended meanwhile.
-func (r *Registry) rebind(l *Live, h Holder) bool {
+// rebind makes h the holder of l's lease by the given way, unless the lease has ended
+// meanwhile.
+func (r *Registry) rebind(l *Live, h Holder, by func(key string, l *lease, h Holder)) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if cur := r.Snapshot().lives.get(l.k); cur == nil || cur.lease != l.lease {
 		return false
 	}
-	r.bind(l.k, l.lease, h)
+	by(l.k, l.lease, h)
 	return true
 }
 

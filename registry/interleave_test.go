@@ -20,10 +20,14 @@ type deed struct {
 type fate struct {
 	place string
 	conn  map[string]string
+	// earlier is, by address, the open connection over which it registered when it was
+	// last heard of over another.
+	earlier map[string]string
 }
 
 func (f *fate) gone(addr string) {
 	f.conn[addr] = "-"
+	delete(f.earlier, addr)
 	if f.place == addr {
 		f.place = ""
 	}
@@ -33,7 +37,10 @@ func registers(addr, conn string) deed {
 	return deed{
 		addr + " registers over " + conn,
 		func(b *bed) { b.must(broker{cluster: "c1", name: "a", addr: addr, version: 1, topics: "T U"}, conn) },
-		func(f *fate) { f.place, f.conn[addr] = addr, conn },
+		func(f *fate) {
+			f.place, f.conn[addr] = addr, conn
+			delete(f.earlier, addr)
+		},
 	}
 }
 
@@ -43,8 +50,15 @@ func closes(conn string) deed {
 		func(b *bed) { b.Release(b.conn(conn), Cause{Action: "close"}) },
 		func(f *fate) {
 			for addr, c := range f.conn {
-				if c == conn {
+				earlier := f.earlier[addr]
+				switch {
+				case c == conn && earlier == "":
 					f.gone(addr)
+				case c == conn:
+					f.conn[addr] = earlier
+					delete(f.earlier, addr)
+				case earlier == conn:
+					delete(f.earlier, addr)
 				}
 			}
 		},
@@ -56,9 +70,17 @@ func beats(addr, conn string) deed {
 		addr + " is heard of over " + conn,
 		func(b *bed) { b.Heartbeat("c1", addr, "a", b.conn(conn)) },
 		func(f *fate) {
-			if f.conn[addr] != "-" {
-				f.conn[addr] = conn
+			was := f.conn[addr]
+			if was == "-" || was == conn {
+				return
 			}
+			switch f.earlier[addr] {
+			case conn:
+				delete(f.earlier, addr)
+			case "":
+				f.earlier[addr] = was
+			}
+			f.conn[addr] = conn
 		},
 	}
 }
@@ -138,7 +160,7 @@ func TestEveryOrderOfCleanUps(t *testing.T) {
 // live lets the deeds happen and compares with their fate after each of them.
 func live(t *testing.T, order []deed) *bed {
 	b := makeBed(t, Options{})
-	f := &fate{conn: map[string]string{"@A": "-", "@B": "-"}}
+	f := &fate{conn: map[string]string{"@A": "-", "@B": "-"}, earlier: map[string]string{}}
 	for i, d := range order {
 		d.do(b)
 		d.is(f)

@@ -42,9 +42,10 @@ func (r *Registry) Unregister(cluster, name, addr string, id int64, cause Cause)
 	return true, nil
 }
 
-// Release takes out everything that h still holds, because its connection is gone,
-// and returns how many members that were. Members that have meanwhile been heard of
-// over another connection are no longer h's and stay.
+// Release takes out everything that only h still holds, because its connection is gone,
+// and returns how many members that were. A member that has meanwhile registered over
+// another connection is no longer h's; one that has been heard of over another stays as
+// long as that one or the one over which it registered.
 func (r *Registry) Release(h Holder, cause Cause) int {
 	r.mu.Lock()
 	held := r.holders[h]
@@ -55,7 +56,7 @@ func (r *Registry) Release(h Holder, cause Cause) int {
 	d := r.begin(cause)
 	n := 0
 	for _, key := range slices.Sorted(maps.Keys(held)) {
-		if l := d.next.lives.get(key); l != nil && l.lease == held[key] {
+		if l := d.next.lives.get(key); l != nil && l.lease == held[key] && !r.letGo(l.lease, h) {
 			if d.leave(l, OpDisconnected, l.ID) {
 				n++
 			}
@@ -66,15 +67,14 @@ func (r *Registry) Release(h Holder, cause Cause) int {
 	return n
 }
 
-// Held returns what h holds, in order of name and id: the members that leave if its
-// connection ends now.
+// Held returns the members that were last heard of over h, in order of name and id.
 func (r *Registry) Held(h Holder) []MemberInfo {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.Snapshot()
 	out := make([]MemberInfo, 0, len(r.holders[h]))
 	for key := range r.holders[h] {
-		if l := s.lives.get(key); l != nil {
+		if l := s.lives.get(key); l != nil && l.lease.heldBy(h) {
 			out = append(out, l.MemberInfo)
 		}
 	}
@@ -132,12 +132,14 @@ func (r *Registry) Sweep(interval time.Duration, cause Cause) Swept {
 	})
 	d := r.begin(cause)
 	for _, l := range dead {
-		holder := l.lease.holder.Load()
+		holders := [...]*Holder{l.lease.holder.Load(), l.lease.earlier.Load()}
 		if d.leave(l, OpExpired, l.ID) {
 			out.Expired = append(out.Expired, l.MemberInfo)
 		}
-		if holder != nil && len(r.holders[*holder]) == 0 {
-			d.evicted = append(d.evicted, eviction{*holder, "expired: not heard of for " + l.Timeout.String()})
+		for _, h := range holders {
+			if h != nil && len(r.holders[*h]) == 0 {
+				d.evicted = append(d.evicted, eviction{*h, "expired: not heard of for " + l.Timeout.String()})
+			}
 		}
 	}
 	d.commit()

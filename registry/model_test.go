@@ -31,7 +31,9 @@ type modelLive struct {
 	listed map[string]TopicConfig // under the present data version; nil: never any
 	counts bool
 	seen   time.Duration
-	conn   string
+	conn   string // over which it was last heard of, "" for none
+	// earlier is the one over which it registered, if that is another and still open.
+	earlier string
 }
 
 type modelGroup struct {
@@ -239,7 +241,14 @@ func (m *model) unregister(cluster, name, addr string, id int64) (removed bool, 
 
 func (m *model) release(conn string) (left int, notices []MinIDChange) {
 	m.begin()
-	for _, l := range m.sorted(func(l *modelLive) bool { return l.conn == conn }) {
+	for _, l := range m.sorted(func(l *modelLive) bool { return l.conn == conn || l.earlier == conn }) {
+		if l.earlier != "" {
+			if l.conn == conn {
+				l.conn = l.earlier
+			}
+			l.earlier = ""
+			continue
+		}
 		if m.placed(l) {
 			left++
 		}
@@ -262,11 +271,12 @@ func (m *model) sweep(interval time.Duration) (expired []MemberInfo, evicted []s
 			expired = append(expired, l.info)
 		}
 		m.leave(l, l.info.ID)
-		conns[l.conn] = true
+		conns[l.conn], conns[l.earlier] = true, true
 	}
 	delete(conns, "")
 	for _, l := range m.lives {
 		delete(conns, l.conn)
+		delete(conns, l.earlier)
 	}
 	return expired, slices.Sorted(maps.Keys(conns)), m.end()
 }
@@ -278,6 +288,14 @@ func (m *model) heartbeat(cluster, addr, name, conn string) bool {
 	}
 	l.seen = m.now
 	if conn != "" && l.info.Name == name && l.info.Source == FromRemoting {
+		switch {
+		case conn == l.conn:
+			return true
+		case conn == l.earlier:
+			l.earlier = ""
+		case l.earlier == "":
+			l.earlier = l.conn
+		}
 		l.conn = conn
 	}
 	return true

@@ -115,7 +115,7 @@ func (r *Registry) Reaffirm(cluster, addr string, print Fingerprint, h Holder) (
 	if l == nil || print == (Fingerprint{}) || l.print != print || !s.settled(l) || !l.lease.touch(r.now()) {
 		return res, false
 	}
-	if h != nil && !l.lease.heldBy(h) && !r.rebind(l, h) {
+	if h != nil && !(l.lease.heldBy(h) && l.lease.earlier.Load() == nil) && !r.rebind(l, h, r.bind) {
 		return res, false
 	}
 	res = Registered{Revision: s.Revision, Live: l}

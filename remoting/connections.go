@@ -24,7 +24,7 @@ type Connection struct {
 	LastCode int32
 	LastName string
 	Requests uint64
-	// Holds are the members that leave if the connection ends now.
+	// Holds are the members that were last heard of over the connection.
 	Holds []registry.MemberInfo
 }
 
