@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,15 +21,19 @@ import (
 // wired passes requests to a handler without a socket, so that time can be simulated.
 type wired struct {
 	h    http.Handler
-	down error // what requests fail with
+	mu   sync.Mutex // guards what follows
+	down error      // what requests fail with
 	sent []string
 	at   []time.Time // of each
 }
 
 func (w *wired) RoundTrip(r *http.Request) (*http.Response, error) {
+	w.mu.Lock()
 	w.sent, w.at = append(w.sent, r.Method), append(w.at, time.Now())
-	if w.down != nil {
-		return nil, w.down
+	down := w.down
+	w.mu.Unlock()
+	if down != nil {
+		return nil, down
 	}
 	in := r.Clone(r.Context())
 	in.RequestURI = r.URL.RequestURI()
@@ -39,6 +44,13 @@ func (w *wired) RoundTrip(r *http.Request) (*http.Response, error) {
 	rec := httptest.NewRecorder()
 	w.h.ServeHTTP(rec, in)
 	return rec.Result(), nil
+}
+
+// fail makes requests fail from now on, or work if err is nil, and forgets when they came.
+func (w *wired) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.down, w.at = err, nil
 }
 
 // kept is a KeepAlive that runs in simulated time.
@@ -93,6 +105,8 @@ func (k *kept) after(d time.Duration) {
 
 // said are the methods sent since it was last asked.
 func (k *kept) said() string {
+	k.wire.mu.Lock()
+	defer k.wire.mu.Unlock()
 	s := strings.Join(k.wire.sent, " ")
 	k.wire.sent = nil
 	return s
@@ -166,7 +180,7 @@ func TestKeepAliveRegistersAgain(t *testing.T) {
 
 func TestKeepAliveBacksOff(t *testing.T) {
 	keep(t, "10.0.0.9:10911", func(k *kept) {
-		k.wire.down, k.wire.at = errors.New("no route to host"), nil
+		k.wire.fail(errors.New("no route to host"))
 		for range 17 {
 			k.after(5 * time.Second)
 			k.reg.Sweep(5*time.Second, registry.Cause{})
@@ -178,7 +192,7 @@ func TestKeepAliveBacksOff(t *testing.T) {
 		if got := fmt.Sprint(gaps); !strings.HasPrefix(got, "[1s 2s 4s 8s 15s 15s") {
 			t.Errorf("repeated after %s", got)
 		}
-		k.wire.down = nil
+		k.wire.fail(nil)
 		if k.reg.Snapshot().Member("bridge-1", 0) != nil {
 			t.Error("the member outlived its time")
 		}

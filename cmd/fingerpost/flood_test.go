@@ -112,7 +112,10 @@ func TestFloodOfDifferentTexts(t *testing.T) {
 		for i := range 10 * floodTexts {
 			log.Warn(fmt.Sprint("text ", i))
 		}
-		if n := len(f.all.lines); n > floodTexts+1 {
+		f.all.mu.Lock()
+		n := len(f.all.lines)
+		f.all.mu.Unlock()
+		if n > floodTexts+1 {
 			t.Errorf("%d texts are remembered", n)
 		}
 		if n := len(written(t, b)); n > floodTexts+floodBurst {
