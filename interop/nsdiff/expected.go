@@ -162,10 +162,16 @@ func brokerExpectations() []expected {
 			anchor: "content-decides", parts: true,
 			stirs: func(s *scene) bool {
 				h := s.reg()
-				if h == nil || s.st.Reg == nil || s.st.Reg.DV == nil {
+				if h == nil || s.st.Reg == nil {
 					return false
 				}
 				v, said := s.version(keyOf(h)), s.st.Reg.DV
+				if said == nil && s.st.Reg.isComp() {
+					said = &DV{} // that form always has one
+				}
+				if said == nil {
+					return false
+				}
 				return v != nil && v.get("counter").strOr("") == strconv.FormatInt(said.Counter, 10) &&
 					v.get("stateVersion").strOr("") == strconv.FormatInt(said.State, 10) &&
 					v.get("timestamp").strOr("") == strconv.FormatInt(baseTime+said.Time, 10)

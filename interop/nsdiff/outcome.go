@@ -112,6 +112,9 @@ func (r *runner) knownAddrs() map[string]bool {
 // first one in hash order.
 func (r *runner) mixedFlags(topic string) bool {
 	f, err := r.a.ask(rcRoute, v5_5_0, map[string]string{"topic": topic}, nil)
+	if err == nil && f.hdr.code == 1 {
+		return true // it answers no route yet (needWaitForService), so it cannot be told: then any choice is as good
+	}
 	if err != nil || f.hdr.code != 0 {
 		return false
 	}

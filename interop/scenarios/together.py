@@ -1,5 +1,5 @@
 """Programs of different kinds and ages side by side: two versions in one cluster, and the 5.x proxy."""
-from report import ROCKETMQ_JVM, Section, lab, produced, received, safely
+from report import ROCKETMQ_JVM, Section, lab, produced, queue_lines, received, safely
 
 
 def mixed(report, world, versions):
@@ -45,6 +45,7 @@ def proxy(report, world, version):
         took = safely(lambda: server.wait_ready(120))
         report.need("the proxy starts", isinstance(took, float), took, took if isinstance(took, str) else "%.1f s" % took)
         through = "%s:%d" % (lab.LOOPBACK, ports[2])
+        report.eventually("it has the topic's route", lambda: queue_lines(s.probe.run("queues", through, s.topic("px"))[1]), 30)
         text = s.probe.run("produce", through, s.topic("px"), 12, "p")[1]
         report.check("a producer sends through it", produced(text)[:2] == (12, 0), text)
         text = s.probe.run("consume", s.namesrv, "px_" + s.cluster, s.topic("px"), 12, 40)[1]
