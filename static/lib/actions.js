@@ -21,6 +21,7 @@ export const restore = (broker, topics) => ({
 
 /** Take a topic out of the table, on every broker or on one. */
 export const deleteTopic = (topic, broker) => ({
+  leaves: !broker, // the topic's page has nothing to show afterwards
   title: broker ? t('delete.titleOf', { topic, broker }) : t('delete.title', { topic }), action: t('delete.do'), danger: true, typed: topic, wide: true,
   text: t('delete.text'),
   request: { method: 'DELETE', address: broker ? path('topics', topic, 'brokers', broker) : path('topics', topic) },

@@ -39,7 +39,7 @@ export default function TopicPage({ path }) {
     ${now === 'clients' && html`<${AsClients} topic=${topic} />`}
     ${now === 'history' && html`<${Events} fixed=${{ topic: name }} />`}
     ${now === 'raw' && html`<${Raw} topic=${topic} />`}
-    ${asked && html`<${Lazy} load=${confirm} ...${asked} preview=${asked.preview ?? preview} onClose=${() => ask(null)} onDone=${() => !store.topics.has(name) && go(['topics'])} />`}`;
+    ${asked && html`<${Lazy} load=${confirm} ...${asked} preview=${asked.preview ?? preview} onClose=${() => ask(null)} onDone=${() => asked.leaves && go(['topics'])} />`}`;
 }
 
 // What a dry run of a removal says.
