@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fingerpost/api"
@@ -46,13 +47,23 @@ func (e *env) watch(query string, headers ...string) *watcher {
 	}
 	w := &watcher{t: e.t, items: bufio.NewScanner(resp.Body), end: cancel}
 	w.items.Buffer(nil, 1<<20)
-	if it := w.next(); it.Event != "hello" || !strings.HasPrefix(it.Revision, e.reg.Epoch()+".") {
+	if it := w.any(); it.Event != "hello" || !strings.HasPrefix(it.Revision, e.reg.Epoch()+".") {
 		e.t.Fatalf("the first item is %+v", it)
 	}
 	return w
 }
 
+// next returns the next item that is no bookmark: those come with time, not with changes.
 func (w *watcher) next() api.WatchItem {
+	w.t.Helper()
+	for {
+		if it := w.any(); it.Event != api.ItemBookmark {
+			return it
+		}
+	}
+}
+
+func (w *watcher) any() api.WatchItem {
 	w.t.Helper()
 	if !w.items.Scan() {
 		w.t.Fatalf("the stream ended: %v", w.items.Err())
@@ -147,7 +158,7 @@ func TestWatchBeginsWithTheState(t *testing.T) {
 	w := e.watch("snapshot=true&kind=topic&topic=T*")
 	n := 0
 	for {
-		it := w.next()
+		it := w.any()
 		if it.Event == "bookmark" {
 			if it.Revision != e.reg.Epoch()+".2" {
 				t.Errorf("the bookmark is at %s", it.Revision)
@@ -207,26 +218,66 @@ func TestWatchAsEvents(t *testing.T) {
 	}
 }
 
-// A broker that goes up and down twenty times is at most a few items, of which the last
-// tells the truth.
-func TestQuietPeriod(t *testing.T) {
+// A broker that goes up and down is, with a quiet period, told of in few items, of which
+// the last tells the truth.
+func TestQuietWatch(t *testing.T) {
 	e := newEnv(t)
 	e.broker("broker-a", 0, "10.0.0.1:10911", "T")
-	w := e.watch("quiet=200ms&kind=member")
+	w := e.watch("quiet=100ms&kind=member")
 	for range 20 {
 		if _, err := e.reg.Unregister("DefaultCluster", "broker-a", "10.0.0.1:10911", 0, registry.Cause{}); err != nil {
 			t.Fatal(err)
 		}
 		e.broker("broker-a", 0, "10.0.0.1:10911", "T")
 	}
-	collapsed := 0
-	for n := 1; collapsed < 40; n++ {
-		it := w.next()
-		collapsed += it.Collapsed
-		if n > 3 || len(it.Changes) != 1 || it.Changes[0].Op != "created" && collapsed == 40 {
-			t.Fatalf("item %d: %+v", n, it)
+	var last api.WatchItem
+	for collapsed := 0; collapsed < 40; collapsed += last.Collapsed {
+		if last = w.next(); len(last.Changes) != 1 || last.Collapsed < 1 {
+			t.Fatalf("got %+v", last)
 		}
 	}
+	if c := last.Changes[0]; c.Op != "created" || c.After["brokerAddr"] != "10.0.0.1:10911" || last.Counts["member"] != 1 {
+		t.Errorf("the last is %+v", last)
+	}
+}
+
+func TestQuietPeriod(t *testing.T) {
+	set := func(op string, before, after map[string]any) *api.ChangeSet {
+		id := int64(0)
+		return &api.ChangeSet{Revision: "e.9", Changes: []api.Change{{Kind: "member", Op: op, BrokerName: "b", BrokerID: &id, Before: before, After: after}}}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		q := newQuietPeriod(time.Second)
+		began := time.Now()
+		q.add(set("changed", map[string]any{"zone": "1"}, map[string]any{"zone": "2"}))
+		time.Sleep(600 * time.Millisecond)
+		q.add(set("changed", map[string]any{"addr": "x", "zone": "2"}, map[string]any{"addr": "y", "zone": "3"}))
+		<-q.due()
+		if d := time.Since(began); d != 1600*time.Millisecond {
+			t.Errorf("due after %s", d)
+		}
+		it := q.take()
+		if fmt.Sprint(it.Collapsed, it.Changes[0].Before, it.Changes[0].After) != "2 map[addr:x zone:1] map[addr:y zone:3]" || q.pending() || q.due() != nil {
+			t.Errorf("got %+v", it)
+		}
+		// What never falls quiet comes after ten times the period.
+		began = time.Now()
+		for time.Since(began) < 9900*time.Millisecond {
+			q.add(set("deleted", map[string]any{"addr": "y"}, nil))
+			time.Sleep(900 * time.Millisecond)
+		}
+		<-q.due()
+		if d := time.Since(began); d != 10*time.Second {
+			t.Errorf("due after %s", d)
+		}
+		if it := q.take(); it.Collapsed != 11 || it.Changes[0].After != nil {
+			t.Errorf("got %+v", it)
+		}
+		var none *quietPeriod
+		if none.drop(); none.due() != nil || none.pending() {
+			t.Error("no period waits for something")
+		}
+	})
 }
 
 // A watcher that does not read loses its place, and says so when it reads again; nobody
@@ -294,7 +345,7 @@ func TestWatchesAreCounted(t *testing.T) {
 	e.watch("")
 	e.get("/api/v1/watch").problem(t, 429, "too-many-watchers")
 	first.end()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(hung); ; time.Sleep(time.Millisecond) {
 		if n, _ := e.h.watched.counts(); n == 1 {
 			break
 		}
