@@ -16,8 +16,10 @@ type memory struct {
 }
 
 func newMemory() memory {
-	return memory{moved: map[regKey]string{}, displaced: map[string]bool{}, stale: map[[2]string]bool{},
-		sent: map[[2]string]string{}}
+	return memory{
+		moved: map[regKey]string{}, displaced: map[string]bool{}, stale: map[[2]string]bool{},
+		sent: map[[2]string]string{},
+	}
 }
 
 // track notes what a step did to who is registered over which connection.
