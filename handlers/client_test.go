@@ -337,7 +337,7 @@ func TestClientWatch(t *testing.T) {
 	if got := read(t.Context(), "reset restarted"); len(got) != 2 || !strings.HasPrefix(w.Since, e.reg.Epoch()) {
 		t.Errorf("got %q at %s", got, w.Since)
 	}
-	_, err := oneItem(c, t.Context(), &api.Watch{Since: "x"})
+	_, err := oneItem(t.Context(), c, &api.Watch{Since: "x"})
 	refusal(t, err, 400, "validation-failed")
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -361,7 +361,7 @@ func TestClientWatch(t *testing.T) {
 	}
 }
 
-func oneItem(c *api.Client, ctx context.Context, w *api.Watch) (api.WatchItem, error) {
+func oneItem(ctx context.Context, c *api.Client, w *api.Watch) (api.WatchItem, error) {
 	for it, err := range c.Watch(ctx, w) {
 		return it, err
 	}

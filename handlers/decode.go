@@ -136,7 +136,8 @@ func scan(raw []byte, t reflect.Type) error {
 func placed(code string, errs []fieldError) *problem {
 	where := *errs[0].pointer
 	return &problem{code: code, errors: errs, detail: text{
-		firstOf(where, "The body") + " " + errs[0].detail.en + ".", firstOf(where, "请求体") + " " + errs[0].detail.zh + "。"}}
+		firstOf(where, "The body") + " " + errs[0].detail.en + ".", firstOf(where, "请求体") + " " + errs[0].detail.zh + "。",
+	}}
 }
 
 func invalidAt(raw []byte) int {

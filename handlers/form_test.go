@@ -21,12 +21,24 @@ func TestForms(t *testing.T) {
 	e := newEnv(t)
 	e.broker("broker-a", 0, "10.0.0.1:10911", "T")
 	for _, x := range []struct{ query, accept, want string }{
-		{"", "", "application/json"}, {"", "*/*", "application/json"}, {"", "application/*", "application/json"}, {"", "text/*", "text/plain; charset=utf-8"},
-		{"", "text/plain", "text/plain; charset=utf-8"}, {"", "application/x-ndjson", "application/x-ndjson"},
-		{"", "text/html,application/xhtml+xml,*/*;q=0.8", "application/json"}, {"", "text/plain;q=0.4, application/json;q=0.5", "application/json"},
-		{"", "text/plain;q=0.6, application/json;q=0.5", "text/plain; charset=utf-8"}, {"", "application/problem+json, application/json", "application/json"},
-		{"?format=text", "application/json", "text/plain; charset=utf-8"}, {"?format=json", "text/plain", "application/json"}, {"?format=ndjson", "", "application/x-ndjson"},
-		{"?format=sse", "", ""}, {"?format=xml", "", ""}, {"", "image/png", ""}, {"", "application/json;q=0", ""}, {"", "text/event-stream", ""},
+		{"", "", "application/json"},
+		{"", "*/*", "application/json"},
+		{"", "application/*", "application/json"},
+		{"", "text/*", "text/plain; charset=utf-8"},
+		{"", "text/plain", "text/plain; charset=utf-8"},
+		{"", "application/x-ndjson", "application/x-ndjson"},
+		{"", "text/html,application/xhtml+xml,*/*;q=0.8", "application/json"},
+		{"", "text/plain;q=0.4, application/json;q=0.5", "application/json"},
+		{"", "text/plain;q=0.6, application/json;q=0.5", "text/plain; charset=utf-8"},
+		{"", "application/problem+json, application/json", "application/json"},
+		{"?format=text", "application/json", "text/plain; charset=utf-8"},
+		{"?format=json", "text/plain", "application/json"},
+		{"?format=ndjson", "", "application/x-ndjson"},
+		{"?format=sse", "", ""},
+		{"?format=xml", "", ""},
+		{"", "image/png", ""},
+		{"", "application/json;q=0", ""},
+		{"", "text/event-stream", ""},
 	} {
 		var h []string
 		if x.accept != "" {
@@ -221,8 +233,10 @@ func TestIndexAndMounted(t *testing.T) {
 			t.Errorf("the index has no %s", o.Pattern)
 		}
 	}
-	for path, want := range map[string]string{"/ui/app.js?v=1": "ui/ui/app.js", "/ws": "feed/ws", "/openapi.json": "openapi/openapi.json", "/metrics": "metrics/metrics",
-		"/rocketmq/nsaddr": "10.0.0.1:9876;10.0.0.2:9876", "/rocketmq/nsaddr-unit1?nofix=1": "10.0.0.1:9876;10.0.0.2:9876"} {
+	for path, want := range map[string]string{
+		"/ui/app.js?v=1": "ui/ui/app.js", "/ws": "feed/ws", "/openapi.json": "openapi/openapi.json", "/metrics": "metrics/metrics",
+		"/rocketmq/nsaddr": "10.0.0.1:9876;10.0.0.2:9876", "/rocketmq/nsaddr-unit1?nofix=1": "10.0.0.1:9876;10.0.0.2:9876",
+	} {
 		if a := e.get(path).ok(t, 200); string(a.body) != want {
 			t.Errorf("%s: %s", path, a)
 		}

@@ -157,19 +157,6 @@ func (c *call) trimmed(rep reply) reply {
 	return rep
 }
 
-// wordsOf splits parameters that may come more than once, or as a list with commas.
-func wordsOf(values []string) []string {
-	var out []string
-	for _, v := range values {
-		for w := range strings.SplitSeq(v, ",") {
-			if w != "" {
-				out = append(out, w)
-			}
-		}
-	}
-	return out
-}
-
 func itoa(n int) string { return strconv.Itoa(n) }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

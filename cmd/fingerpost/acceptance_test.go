@@ -144,7 +144,7 @@ func TestRemotingChangesAreEvents(t *testing.T) {
 		if want := (api.Cause{Face: "remoting", Action: x.action, Actor: x.by.Conn().LocalAddr().String()}); set.Cause != want {
 			t.Errorf("%s: the cause is %+v, want %+v", x.action, set.Cause, want)
 		}
-		for _, kind := range strings.Fields(x.kinds) {
+		for kind := range strings.FieldsSeq(x.kinds) {
 			if set.Counts[kind] == 0 {
 				t.Errorf("%s: no change of %s in %v", x.action, kind, set.Counts)
 			}

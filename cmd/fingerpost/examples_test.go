@@ -85,7 +85,7 @@ func TestExamples(t *testing.T) {
 				run = []string{program}
 			}
 			// The context outlives the test's own, which ends before what it cleans up.
-			ctx, cancel := context.WithCancel(context.Background())
+			ctx, cancel := context.WithCancel(context.Background()) //nolint:modernize // for the reason above
 			defer cancel()
 			c, said := exec.CommandContext(ctx, run[0], run[1:]...), newOutput()
 			c.Stdout, c.Stderr = said, said

@@ -44,8 +44,10 @@ func (a *answers) codesOf(description string) []string {
 
 // common are the codes that the layers before an operation answer with.
 func common(o handlers.Operation, hasBody bool) []string {
-	codes := []string{"malformed-query", "unknown-parameter", "validation-failed", "unauthenticated", "host-not-allowed",
-		"method-not-allowed", "not-acceptable", "rate-limited", "internal-error", "overloaded"}
+	codes := []string{
+		"malformed-query", "unknown-parameter", "validation-failed", "unauthenticated", "host-not-allowed",
+		"method-not-allowed", "not-acceptable", "rate-limited", "internal-error", "overloaded",
+	}
 	if o.Role.String() != "none" {
 		codes = append(codes, "forbidden")
 	}
