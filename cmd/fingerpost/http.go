@@ -112,6 +112,7 @@ func (w *httpFace) mount(n *node, cfg *config.Config, keeper *auth.Keeper) error
 	}
 	d := n.deps(cfg, keeper)
 	d.Dashboard, d.Feed = dashboard, w.feed
+	observeFeed(&d, w.feed)
 	d.OpenAPI, d.Swagger = openapi.Handler(cfg.HTTP.BasePath), openapi.SwaggerHandler(cfg.HTTP.BasePath)
 	if w.handler, err = handlers.New(d); err != nil {
 		w.feed.Close()
