@@ -34,6 +34,8 @@ test('changes, a cut, a restart', async (t) => {
     b.stop();
     await page.getByText('3 clusters').waitFor();
     await page.locator('.problem', { hasText: 'newcomer' }).getByText(/has been gone since/).waitFor();
+    assert.match(await page.title(), /^\(\d+\) Overview · Fingerpost$/, 'the title counts what needs a look');
+    await page.locator('[role=status]', { hasText: /need a look|needs a look/ }).waitFor({ state: 'attached' });
     await equal(browser, server);
   });
 
@@ -52,6 +54,7 @@ test('changes, a cut, a restart', async (t) => {
     await fleet[1].register();
     await fleet[0].serve({ WhilePaused: {} }).register();
     await page.getByText(/change(s)? wait/).waitFor();
+    assert.match(await page.locator('.pill').innerText(), /Paused since \d\d:\d\d:\d\d/);
     assert.deepEqual(await browser.dump(), before);
     await page.locator('#pause').click();
     await equal(browser, server);

@@ -32,7 +32,7 @@ export default {
   'fact.version': '版本', 'fact.compatible': '兼容', 'fact.uptime': '已运行', 'fact.go': 'Go', 'fact.revision': '版本号', 'fact.feed': '数据推送',
   'problem.noMaster': '{broker} 没有主节点。', 'problem.noMasterSince': '{broker} 自 {since} 起没有主节点。', 'problem.unwritable': { other: '{n} 个 Topic 无法写入。' },
   'problem.late': { other: '{broker}（成员 {ids}）超过一半的存活时间没有心跳，剩余 {left}。' }, 'problem.wiped': { other: '{broker} 自 {since} 起已摘除写权限（{n} 个 Topic）。' },
-  'problem.gone': '{broker} 自 {since} 起已离线。', 'problem.clash': '{broker} 同时注册在两个集群中。', 'problem.refused': '{actor} 对 {broker} 的注册在 {since} 被拒绝：{why}', 'problem.check': '检查项 {name} 未通过：{detail}', 'problem.stale': { other: '有 {n} 条残留 Topic 记录可以清理。' },
+  'problem.gone': '{broker} 自 {since} 起已离线。', 'problem.clash': '{broker} 同时注册在两个集群中。', 'problem.refused': '{actor} 对 {broker} 的注册在 {since} 被拒绝：{why}', 'problem.open': '任何能访问此地址的人都可以修改一切。', 'problem.check': '检查项 {name} 未通过：{detail}', 'problem.stale': { other: '有 {n} 条残留 Topic 记录可以清理。' },
   // 集群与 Broker
   'clusters.text': '每个方框是一个 Broker 名称，每个标签是它的一个成员。', 'clusters.by': '分组方式', 'clusters.by.cluster': '按集群', 'clusters.by.zone': '按可用区', 'clusters.noZone': '未设可用区', 'clusters.counts': '{sets} 个 Broker 组，{members} 个成员', 'clusters.bad': { other: '{n} 组需要处理' }, 'clusters.fine': '均有主节点',
   'set.noMaster': '没有主节点', 'set.clash': '在两个集群中', 'set.acting': '{id} 号代理主', 'set.wiped': '已摘除写权限', 'set.member': '{role}，{state}',

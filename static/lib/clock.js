@@ -14,6 +14,17 @@ export function heard(serverMillis) {
 /** Now, by the server's clock, in milliseconds since 1970. */
 export const serverNow = () => Date.now() + skew;
 
+/** A moment of the browser's clock, by the server's. */
+export const atServer = (ms) => ms + skew;
+
+let held = false;
+
+/** Stops the seconds, for whoever wants a page that stands still, or lets them go on. */
+export function holdClock(on) {
+  held = on;
+  if (!on) tick.value = serverNow();
+}
+
 /** Moves once a second while the page can be seen; what counts down reads it. */
 export const tick = signal(serverNow());
 
@@ -21,7 +32,7 @@ let timer;
 
 /** Starts the seconds; they rest while the page is hidden. */
 export function startClock() {
-  const beat = () => { tick.value = serverNow(); };
+  const beat = () => { if (!held) tick.value = serverNow(); };
   const follow = () => {
     clearInterval(timer);
     if (document.visibilityState === 'visible') {

@@ -3,6 +3,7 @@ import { signal, computed, effect } from '../vendor/preact.js';
 import { Store } from './store.js';
 import { Feed } from './feed.js';
 import { whoami, me } from './api.js';
+import { atServer, tick } from './clock.js';
 
 export const store = new Store();
 
@@ -27,19 +28,25 @@ effect(() => {
   else timer = setTimeout(() => { stale.value = true; }, 2000);
 });
 
-/** How often the feed lost something and the lists were read again. */
+/**
+ * The moment of which the page tells: now, or when the server last spoke. A member that was
+ * live then did not expire because nobody could hear its heartbeats.
+ */
+export const asOf = () => (stale.value ? atServer(feed.lastWord.peek()) : tick.value);
+
+/** Whether the feed is there at present. */
 export const connected = computed(() => feed.status.value === 'live');
 
 /** The role by which the page decides which actions there are. */
 export const role = computed(() => feed.hello.value?.role ?? me.value?.role ?? 'none');
 export const isAdmin = computed(() => role.value === 'admin');
 
-/** Short news for people who look and for screen readers: {text, at}. */
+/** Short news: {text, at, aloud}; only for screen readers where `aloud` is set. */
 export const notice = signal(null);
 
 /** Says something once, in the corner of the page and in the live region. */
-export function say(text) {
-  notice.value = { text, at: Date.now() };
+export function say(text, aloud = false) {
+  notice.value = { text, at: Date.now(), aloud };
 }
 
 /** The table on the page, for the keys j, k and y: {move, copy}, or null. */

@@ -150,8 +150,9 @@ export function unwritable(store, brokerName) {
  * values, how many topics nobody can write to for it, and the path of the place where more is told.
  * @param {{store: any, groups: any[], now: number, stale?: number, checks?: any[], peers?: any[]}} state
  */
-export function problems({ store, groups: gs, now, stale = 0, checks = [] }) {
+export function problems({ store, groups: gs, now, stale = 0, checks = [], open = false }) {
   const out = [];
+  if (open) out.push({ id: 'open', level: 'warn', key: 'problem.open', values: {}, path: ['config'], query: { q: 'auth' } });
   const hour = now - 3_600_000;
   for (const g of gs) {
     if (!g.hasMaster) {

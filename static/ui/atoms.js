@@ -5,7 +5,7 @@ import { href } from '../lib/router.js';
 import { tick, serverNow } from '../lib/clock.js';
 import { dateTime, duration, utc, visible, when } from '../lib/format.js';
 import { leftOf, stateOf } from '../lib/model.js';
-import { stale, say } from '../lib/live.js';
+import { asOf, say, stale } from '../lib/live.js';
 
 // Pictures are drawn, not loaded: strokes on a 20 by 20 grid in the colour of the text.
 // They only accompany words or carry a label, so a screen reader passes over them.
@@ -73,7 +73,7 @@ const levels = { live: 'ok', late: 'warn', expired: 'bad' };
 
 /** A state as shape and word. Over stale data it says what was, not what is. */
 export function State({ member }) {
-  const state = stateOf(member, tick.value);
+  const state = stateOf(member, asOf());
   if (stale.value) return html`<span class="badge"><${Icon} name="ring" size="12" />${t('state.was', { state: t('state.' + state) })}</span>`;
   return html`<span class=${'badge ' + levels[state]}><${Icon} name=${state} size="12" />${t('state.' + state)}</span>`;
 }
@@ -103,7 +103,7 @@ export function Ago({ at }) {
 
 /** The time a member has left unless it is heard of: a bar and the same in words. */
 export function TimeLeft({ member }) {
-  const now = tick.value;
+  const now = asOf();
   const left = leftOf(member, now);
   const share = Math.round((left / member.heartbeatTimeoutMillis) * 100);
   return html`<span class=${'left ' + stateOf(member, now)}><i style=${{ '--share': share + '%' }} />

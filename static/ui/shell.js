@@ -4,10 +4,11 @@ import { language, languages, setLanguage, t } from '../lib/i18n.js';
 import { storeLanguage, theme, setTheme } from '../lib/prefs.js';
 import { href, route, setQuery } from '../lib/router.js';
 import { me, signedOut } from '../lib/api.js';
-import { connected, feed, notice, stale, store } from '../lib/live.js';
-import { serverNow, tick } from '../lib/clock.js';
+import { asOf, connected, feed, notice, say, stale, store } from '../lib/live.js';
+import { holdClock, serverNow, tick } from '../lib/clock.js';
 import { duration, time } from '../lib/format.js';
-import { Overview } from '../views/overview.js';
+import { problems } from '../lib/model.js';
+import { Overview, useGroups } from '../views/overview.js';
 import { Blank, Failed, Loading } from './states.js';
 import { Icon, Logo } from './atoms.js';
 
@@ -161,8 +162,10 @@ function Old() {
 }
 
 export function togglePause() {
-  if (store.paused.peek()) store.resume();
-  else store.pause(serverNow());
+  const on = store.paused.peek() === null;
+  holdClock(on);
+  if (on) store.pause(serverNow());
+  else store.resume();
 }
 
 function Pause() {
@@ -228,7 +231,7 @@ function Said() {
   const said = notice.value;
   useEffect(() => {
     if (!said) return undefined;
-    setShown(said.text);
+    if (!said.aloud) setShown(said.text);
     const wait = Math.max(0, last.current + 5000 - Date.now());
     const speak = setTimeout(() => {
       last.current = Date.now();
@@ -240,12 +243,21 @@ function Said() {
   return html`<div class="sr" role="status" aria-live="polite">${text}</div>${shown && html`<div class="toast" aria-hidden="true">${shown}</div>`}`;
 }
 
-// The title of the window names the page; the overview adds what is wrong.
+// The title of the window names the page and counts what needs a look; a screen reader
+// hears when that number changes.
 function Title({ name }) {
   const { path } = route.value;
   const place = t('nav.' + (path[0] ?? 'overview'));
+  const gs = useGroups();
+  store.eventsMoved.value;
+  const wrong = store.ready.value ? problems({ store, groups: gs, now: asOf() }).length : null;
+  const before = useRef(null);
   useEffect(() => {
-    document.title = (path[1] !== undefined ? path[1] + ' · ' : '') + place + ' · Fingerpost';
-  }, [place, name, path[1]]);
+    document.title = (wrong ? `(${wrong}) ` : '') + (path[1] !== undefined ? path[1] + ' · ' : '') + place + ' · Fingerpost';
+  }, [place, name, path[1], wrong]);
+  useEffect(() => {
+    if (before.current !== null && wrong !== null) say(wrong ? t('overview.look', { n: wrong }) : t('overview.good'), true);
+    before.current = wrong;
+  }, [wrong]);
   return null;
 }

@@ -5,7 +5,7 @@ import { href, route, setQuery } from '../lib/router.js';
 import { tick } from '../lib/clock.js';
 import { stateOf } from '../lib/model.js';
 import { matcher } from '../lib/find.js';
-import { store } from '../lib/live.js';
+import { asOf, store } from '../lib/live.js';
 import { memberKey } from '../lib/store.js';
 import { Ago, Badge, Go, Head, Name, State, TimeLeft } from '../ui/atoms.js';
 import { DataTable } from '../ui/table.js';
@@ -37,7 +37,7 @@ export default function Brokers() {
   const rows = useMemo(() => {
     const name = matcher(q);
     return all.filter((m) => (!cluster || m.clusterName === cluster) && (!zone || (m.zoneName ?? '') === zone) && (!source || m.source === source)
-      && (!state || stateOf(m, tick.value) === state) && (name.test(m.brokerName) || name.test(m.brokerAddr)));
+      && (!state || stateOf(m, asOf()) === state) && (name.test(m.brokerName) || name.test(m.brokerAddr)));
   }, [all, q, cluster, state, source, zone, beat]);
   if (!store.ready.value) return html`<${Loading} />`;
   const head = html`<${Head} title=${t('nav.brokers')} text=${t('brokers.text')} />`;

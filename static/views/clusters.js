@@ -3,9 +3,8 @@
 import { html, useEffect, useRef, useState } from '../vendor/preact.js';
 import { t } from '../lib/i18n.js';
 import { route, setQuery } from '../lib/router.js';
-import { tick } from '../lib/clock.js';
 import { stateOf } from '../lib/model.js';
-import { store } from '../lib/live.js';
+import { asOf, store } from '../lib/live.js';
 import { Badge, Copy, Go, Head, Icon, Name, State, TimeLeft, When } from '../ui/atoms.js';
 import { Loading, NoBrokers, NoMatch } from '../ui/states.js';
 import { useGroups } from './overview.js';
@@ -53,7 +52,7 @@ function Member({ m }) {
   const [open, setOpen] = useState(false);
   const pop = useRef(null);
   const pill = useRef(null);
-  const state = stateOf(m, tick.value);
+  const state = stateOf(m, asOf());
   useEffect(() => {
     if (!open) return;
     const at = pill.current.getBoundingClientRect();

@@ -5,9 +5,9 @@ import { tick } from '../lib/clock.js';
 import { duration, when } from '../lib/format.js';
 import { groups, leftOf, problems, topicCounts } from '../lib/model.js';
 import { memberKey } from '../lib/store.js';
-import { connected, feed, store } from '../lib/live.js';
+import { asOf, connected, feed, role, store } from '../lib/live.js';
 import { serverNow } from '../lib/clock.js';
-import { get } from '../lib/api.js';
+import { get, me } from '../lib/api.js';
 import { Badge, Go, Head, Icon, Name, Spark, State, TimeLeft } from '../ui/atoms.js';
 import { ChangeLines } from '../ui/changes.js';
 import { Loading, NoBrokers, useGet } from '../ui/states.js';
@@ -45,11 +45,11 @@ export function Overview() {
   useEffect(() => { if (store.ready.value) loadPast(); }, [store.ready.value]);
   store.eventsMoved.value;
   if (!store.ready.value) return html`<${Loading} lines=${10} />`;
-  const now = serverNow();
+  const now = asOf();
   // Only what its broker no longer names can be cleaned up; the rest is told by other cards.
   const staleTopics = stats.data?.staleTopics?.['not-in-last-registration'] ?? 0;
   const checks = health.data?.checks ?? health.error?.checks ?? [];
-  const wrong = problems({ store, groups: gs, now, stale: staleTopics, checks });
+  const wrong = problems({ store, groups: gs, now, stale: staleTopics, checks, open: me.value?.method === 'anonymous' && role.value === 'admin' });
   return html`<div class="stack"><${Answer} groups=${gs} wrong=${wrong} />
     ${wrong.length > 0 && html`<ul class="stack tight">${wrong.slice(0, 8).map((p) => html`<${ProblemCard} key=${p.id} p=${p} />`)}
       ${wrong.length > 8 && html`<li class="muted">${t('overview.more', { n: wrong.length - 8 })}</li>`}</ul>`}</div>
@@ -101,7 +101,7 @@ function Tiles({ stats, groups: gs }) {
 function Soonest() {
   const beat = Math.floor(tick.value / 5000);
   const moved = store.membersMoved.value;
-  const worst = useMemo(() => [...store.members.values()].sort((a, b) => leftOf(a, beat * 5000) - leftOf(b, beat * 5000) || (memberKey(a) < memberKey(b) ? -1 : 1)).slice(0, 6), [beat, moved]);
+  const worst = useMemo(() => [...store.members.values()].sort((a, b) => leftOf(a, asOf()) - leftOf(b, asOf()) || (memberKey(a) < memberKey(b) ? -1 : 1)).slice(0, 6), [beat, moved]);
   return html`<section class="card"><header><h2 id="soonest">${t('overview.soonest')}</h2><${Go} to=${['brokers']} class="small">${t('overview.all')}<//></header>
     <div class="scroll" tabindex="0" role="region" aria-labelledby="soonest"><table class="t"><thead><tr><th scope="col">${t('col.broker')}</th><th scope="col">${t('col.role')}</th><th scope="col">${t('col.address')}</th><th scope="col">${t('col.state')}</th><th scope="col">${t('col.left')}</th></tr></thead>
       <tbody>${worst.map((m) => html`<tr key=${memberKey(m)}><td><${Go} to=${['brokers', m.brokerName]}><${Name} of=${m.brokerName} /><//></td><td>${t('role.' + m.role)}</td>

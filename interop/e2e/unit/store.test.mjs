@@ -184,6 +184,7 @@ test('problems are named, worst first', () => {
   assert.deepEqual(list.map((p) => p.id), ['no-master/a', 'gone/lost', 'check/kv-persist', 'wiped/a', 'late/a', 'refused/z/0', 'stale']);
   assert.equal(list[0].key, 'problem.noMasterSince');
   assert.equal(list[0].topics, 1);
+  assert.deepEqual(problems({ store: new Store(), groups: [], now: 0, open: true }).map((p) => p.id), ['open']);
 });
 
 test('states follow the share of time that is over', () => {
