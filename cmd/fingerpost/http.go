@@ -47,7 +47,7 @@ func (n *node) listenHTTP(ctx context.Context, cfg *config.Config) (net.Listener
 	}
 	if exposed(cfg) {
 		n.log.Error("HTTP is not served: it would be open to the network without a credential; name a file in auth.tokensFile, auth.usersFile or auth.certRolesFile, or say by auth.anonymousRole what strangers may do",
-			"http.listen", cfg.HTTP.Listen)
+			"listen", cfg.HTTP.Listen)
 		return nil, nil
 	}
 	ln, err := listen(ctx, cfg.HTTP.Listen, "http.listen")
