@@ -37,8 +37,9 @@ count() {
   passed=$((passed + ${last%% passed*})) last=${last#*, }
   failed=$((failed + ${last%% failed*}))
 }
+port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 compare() {
-  count "$work/nsdiff" -a 127.0.0.1:27101 -b 127.0.0.1:27102 -a-cmd "$java_server" -b-cmd "$our_server" -out "$root/nsdiff-out" "$@"
+  count "$work/nsdiff" -a "127.0.0.1:$(port)" -b "127.0.0.1:$(port)" -a-cmd "$java_server" -b-cmd "$our_server" -out "$root/nsdiff-out" "$@"
 }
 
 if [ "${DIFF_SET:-full}" = ci ]; then
@@ -50,7 +51,7 @@ else
   echo "fresh seed: $fresh"
   compare -profile smoke,full,conflict,actingmaster,config,malformed,orderkv -seed "$fresh" -sequences 10 -time 60s
 fi
-count python3 "$root/interop/frames/replay.py" --fingerpost "$server"
+count python3 "$root/interop/frames/replay.py" --fingerpost "$server" --port "$(port)"
 echo "fixed seed 1, fresh seed $fresh (DIFF_SEED=$fresh runs it again)"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
