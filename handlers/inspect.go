@@ -17,6 +17,7 @@ import (
 //	@Description	With perTopic the digest of each route, one a line.
 //	@Tags	server
 //	@Success	200	{object}	api.Digest	"the digests"
+//	@Failure	403	{object}	api.Problem	"listing-disabled, forbidden, host-not-allowed"
 //	@Router	/api/v1/digest [get]
 func (h *Handler) getDigest(c *call) (reply, error) {
 	perTopic := c.query.flag("perTopic")
@@ -25,6 +26,9 @@ func (h *Handler) getDigest(c *call) (reply, error) {
 	}
 	v := c.view()
 	if perTopic {
+		if err := c.mayList(); err != nil {
+			return reply{}, err
+		}
 		return c.topicDigests(v), nil
 	}
 	out := h.digest(c)
@@ -174,8 +178,12 @@ func (h *Handler) listConnections(c *call) (reply, error) {
 //	@Description	Each with a reason: the broker no longer names it, the broker has no master, or nobody lets producers write.
 //	@Tags	topics
 //	@Success	200	{object}	api.StaleList	"the leftovers"
+//	@Failure	403	{object}	api.Problem	"listing-disabled, forbidden, host-not-allowed"
 //	@Router	/api/v1/stale-topics [get]
 func (h *Handler) listStale(c *call) (reply, error) {
+	if err := c.mayList(); err != nil {
+		return reply{}, err
+	}
 	found, err := c.staleParts()
 	if err != nil {
 		return reply{}, err

@@ -112,6 +112,9 @@ func (c *call) routeTable(t *registry.Topic, rt *registry.Route) []byte {
 func (c *call) noTopic(topic string) error {
 	p := refuse("topic-not-found", "No broker has registered topic %s.", "没有 broker 注册主题 %s。", topic)
 	p.remoting = remotingTopicNotExist
+	if c.mayList() != nil {
+		return p // what may not be listed is not proposed either
+	}
 	if near := nearest(topic, c.snap.TopicNames()); len(near) > 0 {
 		p.suggestions = near
 		p.detail.en += " Did you mean " + near[0] + "?"
@@ -126,6 +129,7 @@ func (c *call) noTopic(topic string) error {
 //	@Description	Name topics, or select them by a filter; all of them together are not answered. Topics that nobody serves are in notFound.
 //	@Tags	routes
 //	@Success	200	{object}	api.RouteList	"the routes"
+//	@Failure	403	{object}	api.Problem	"listing-disabled, forbidden, host-not-allowed"
 //	@Failure	503	{object}	api.Problem	"name-server-not-ready, overloaded"
 //	@Router	/api/v1/routes [get]
 func (h *Handler) listRoutes(c *call) (reply, error) {
@@ -139,6 +143,11 @@ func (h *Handler) listRoutes(c *call) (reply, error) {
 	pg := c.page("topic")
 	if err := c.query.err(); err != nil {
 		return reply{}, err
+	}
+	if len(asked) == 0 {
+		if err := c.mayList(); err != nil {
+			return reply{}, err
+		}
 	}
 	if len(asked) > maxBatchTopics {
 		return reply{}, refuse("validation-failed", "At most %d topics can be asked for at once.", "一次最多查询 %d 个主题。", maxBatchTopics)

@@ -3,6 +3,7 @@ package handlers
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"fingerpost/api"
@@ -54,7 +55,7 @@ func (h *Handler) login(c *call) (reply, error) {
 func (h *Handler) cookie(secret string, maxAge int) *http.Cookie {
 	return &http.Cookie{
 		Name: sessionCookie, Value: secret, Path: firstOf(h.deps.Site.BasePath, "/"), MaxAge: maxAge,
-		HttpOnly: true, Secure: h.deps.Site.TLS, SameSite: http.SameSiteStrictMode,
+		HttpOnly: true, Secure: h.deps.Site.TLS || strings.HasPrefix(h.deps.Site.ExternalURL, "https:"), SameSite: http.SameSiteStrictMode,
 	}
 }
 

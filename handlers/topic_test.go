@@ -333,11 +333,18 @@ func TestListingIsForThoseWithACredential(t *testing.T) {
 	rules := registry.DefaultRules()
 	rules.EnableTopicList = false
 	e := newEnv(t, func(d *Deps) { d.Registry = registry.New(registry.Options{Rules: &rules}) })
-	e.broker("broker-a", 0, "10.0.0.1:10911", "T")
+	e.broker("broker-a", 0, "10.0.0.1:10911", "T", "SS")
 	e.get("/api/v1/topics").problem(t, 403, "listing-disabled")
 	e.get("/api/v1/brokers/broker-a/topics").problem(t, 403, "listing-disabled")
+	for _, path := range []string{"routes?prefix=T", "digest?perTopic", "stale-topics"} {
+		e.get("/api/v1/"+path).problem(t, 403, "listing-disabled")
+	}
+	if p := e.get("/api/v1/topics/S").problem(t, 404, "topic-not-found"); p.Suggestions != nil || strings.Contains(p.Detail, "Did you mean") {
+		t.Errorf("a name that may not be listed is proposed: %+v", p)
+	}
 	e.admin("GET", "/api/v1/topics", "").ok(t, 200)
 	e.get("/api/v1/topics/T").ok(t, 200)
+	e.get("/api/v1/routes?topic=T").ok(t, 200)
 }
 
 func TestNamesInPaths(t *testing.T) {
