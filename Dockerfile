@@ -22,8 +22,8 @@ RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
 ARG VERSION=dev
 ARG COMMIT=unknown
-RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    CGO_ENABLED=0 go build -trimpath -buildvcs=false \
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/cache \
+    CGO_ENABLED=0 GOCACHE=/cache go build -trimpath -buildvcs=false \
       -ldflags "-s -w -X main.version=${VERSION} -X main.commit=${COMMIT}" \
       -o /out/fingerpost ./cmd/fingerpost && \
     mkdir /out/data
