@@ -21,10 +21,10 @@ async function life(server, fleet, seconds) {
   });
   for (let s = 0; s < seconds; s++) {
     const n = Math.round(60 + 45 * Math.sin(s / 7) + 25 * Math.sin(s / 2.3));
-    for (let i = 0; i < n; i++) fleet[i % fleet.length].lookup(names[(s * 7 + i) % names.length]);
+    for (let i = 0; i < n; i++) fleet[i % fleet.length].lookup(names[(s * 7 + i) % names.length]).catch(() => {});
     if (s % 13 === 4) await masters[(s * 3) % 5].serve({ ['Campaign' + s]: {} }).register();
     if (s % 29 === 17) await server.call('PUT', 'kv/ORDER_TOPIC_CONFIG/OrderPaid', { value: 'broker-a:' + (4 + s % 5) });
-    if (s === seconds - 12) await server.call('PATCH', 'config', { scanNotActiveBrokerInterval: '4000' }, { 'Content-Type': 'application/merge-patch+json' });
+    if (s === seconds - 75) await server.call('PATCH', 'config', { scanNotActiveBrokerInterval: '4000' }, { 'Content-Type': 'application/merge-patch+json' });
     await pause(1000);
   }
 }
@@ -50,8 +50,10 @@ async function with_(server, o, f) {
 const server = await Server.start({ flags: ['--peers', '10.0.0.2:9876;10.0.0.3:9876'] });
 try {
   const fleet = await demo(server, { topics: 240 });
-  // Three pages are open while the time passes: watchers, and what they see is their own.
-  await life(server, fleet, Number(process.env.SECONDS_OF_LIFE ?? 100));
+  // Life goes on while the pictures are made.
+  const seconds = Number(process.env.SECONDS_OF_LIFE ?? 85);
+  life(server, fleet, seconds + 60).catch(() => {}); // ends with the brokers
+  await pause(seconds * 1000);
   await with_(server, {}, async (b) => {
     await b.show(server, '#/');
     await b.page.locator('.spark').first().waitFor();
@@ -87,7 +89,7 @@ try {
   await with_(server, {}, async (b) => {
     await b.show(server, '#/topics');
     await until('all topics', () => b.page.getByText(/of 20,\d\d\d/).isVisible());
-    await b.page.evaluate(() => { document.querySelector('main .dt').scrollTop = 150_000; });
+    await b.page.evaluate(() => { document.querySelector('main .dt').scrollTop = 330_000; });
     await shoot(b, 'topics');
   });
   bulk.stop();

@@ -66,7 +66,7 @@ func (g *gen) updateConfig() *Step {
 		`product\u0045nvName=escaped key`,
 		`productEnvName=bad\u00zz`,
 		`productEnvName=short\u00`,
-		"waitSecondsForService=" + pick(g, "0", "45", "100000", "abc", "-1", "99999999999", "4.5", "", "+7", "0x10", " 9 "),
+		"waitSecondsForService=" + pick(g, "0", "1000000", "100000", "abc", "-1", "99999999999", "4.5", "", "+7", "0x10", " 9 "),
 		"noSuchKey=1",
 		"noSuchKey=1\nproductEnvName=y",
 		"configBlackList=a;b",

@@ -7,6 +7,8 @@ import (
 
 // ---- reset
 
+// baselineConfig is what every sequence begins with. The wait for service is long: a short one would end on the two
+// sides a moment apart.
 const baselineConfig = `enableAllTopicList=true
 enableTopicList=true
 orderMessageEnable=false
@@ -15,7 +17,7 @@ supportActingMaster=false
 notifyMinBrokerIdChanged=false
 deleteTopicWithBrokerRegistration=false
 needWaitForService=false
-waitSecondsForService=45
+waitSecondsForService=100000
 clusterTest=false
 enableControllerInNamesrv=false
 productEnvName=center
