@@ -58,8 +58,8 @@ type Registered struct {
 // address; Conflict with code "stale-state-version" when the place is held by a live
 // broker with a higher state; Conflict with code "single-topic" for an unknown broker
 // over remoting that lists exactly one topic, which would hide its full registration;
-// and for REST members the conflicts of ownership. h is nil for a member without a
-// connection.
+// and for REST members the conflicts of ownership. With a refusal comes the order
+// configuration and nothing else. h is nil for a member without a connection.
 func (r *Registry) Register(reg Registration, h Holder, cause Cause) (Registered, error) {
 	res, _, err := r.register(reg, nil, h, cause)
 	return res, err
@@ -89,7 +89,8 @@ func (r *Registry) register(reg Registration, was *Live, h Holder, cause Cause) 
 		r.Report(Change{Cause: cause, Members: []MemberChange{{
 			Op: OpRejected, Broker: reg.Name, ID: reg.ID, After: &reg.MemberInfo, Code: p.refusal.Code, Detail: p.refusal.Message,
 		}}})
-		return Registered{}, false, p.refusal
+		s.handOut(&res)
+		return res, false, p.refusal
 	}
 	d := r.begin(cause)
 	res = d.register(&reg, p, h)
@@ -138,15 +139,7 @@ func (s *Snapshot) settled(l *Live) bool {
 // answer fills in what the sender of a registration is to know of others.
 func (s *Snapshot) answer(res *Registered) {
 	l := res.Live
-	if s.rules.ReturnOrderTopicConfigToBroker {
-		if m, ok := s.kv.spaces[OrderNamespace]; ok {
-			res.HasOrder = true
-			res.Order = KV{OrderNamespace: make(map[string]string, len(m))}
-			for k, e := range m {
-				res.Order[OrderNamespace][k] = e.Value
-			}
-		}
-	}
+	s.handOut(res)
 	g := s.groups.get(l.Name)
 	if l.ID == 0 || g == nil {
 		return
@@ -155,6 +148,20 @@ func (s *Snapshot) answer(res *Registered) {
 		if m := s.Live(l.Cluster, addr); m != nil {
 			res.MasterAddr, res.MasterHAAddr = addr, m.HAAddr
 		}
+	}
+}
+
+// handOut fills in the order configuration, which every broker may know, if the rules
+// hand it out and there is one.
+func (s *Snapshot) handOut(res *Registered) {
+	m, ok := s.kv.spaces[OrderNamespace]
+	if !ok || !s.rules.ReturnOrderTopicConfigToBroker {
+		return
+	}
+	res.HasOrder = true
+	res.Order = KV{OrderNamespace: make(map[string]string, len(m))}
+	for k, e := range m {
+		res.Order[OrderNamespace][k] = e.Value
 	}
 }
 

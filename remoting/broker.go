@@ -39,9 +39,12 @@ func (c *conn) registerBroker(req *wire.Command, a *answer) {
 		res, err = c.srv.Registry.Register(reg, c, c.cause("registerBroker"))
 		if err != nil {
 			c.registrationRefused(a, &reg.MemberInfo, err)
+		} else {
+			c.srv.Stats.Registered.Add(1)
+		}
+		if a.code != wire.Success {
 			return
 		}
-		c.srv.Stats.Registered.Add(1)
 	}
 	if res.MasterHAAddr != "" {
 		a.ext.Set(wire.FieldHAServerAddr, res.MasterHAAddr)
@@ -60,7 +63,7 @@ func (c *conn) registerBroker(req *wire.Command, a *answer) {
 }
 
 // registrationRefused answers a refusal as peers know it: a lost race for a place is
-// success with nothing to tell, and only the log and the events say what happened.
+// success with no master to tell of, and only the log and the events say what happened.
 func (c *conn) registrationRefused(a *answer, m *registry.MemberInfo, err error) {
 	e, ok := errors.AsType[*registry.Error](err)
 	if ok && e.Kind == registry.Conflict {

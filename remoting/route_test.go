@@ -311,6 +311,12 @@ func TestOrderTopics(t *testing.T) {
 			t.Errorf("a registration is answered with %s", said(resp))
 		}
 	}
+	newer, older := one("b9", "z:1"), one("b9", "z:2")
+	newer.state, older.state = 5, 4
+	newer.register(t, c)
+	if resp := call(t, c, wire.RegisterBroker, older.ext(), older.body()); resp.Code != 0 || string(resp.Body) != table {
+		t.Errorf("a registration that lost its place to a newer state is answered with %s", said(resp))
+	}
 	if body := route(t, c, "T"); strings.Contains(body, "orderTopicConf") {
 		t.Errorf("order configuration without its setting: %s", body)
 	}
