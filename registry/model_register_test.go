@@ -41,6 +41,9 @@ func (m *model) register(reg modelReg) (a modelAnswer) {
 	for _, t := range reg.topics {
 		said[t.name] = t.config
 	}
+	if m.rules.ReturnOrderTopicConfigToBroker {
+		a.order, a.hasOrder = m.kv[OrderNamespace]
+	}
 	if a.refused = m.refuse(reg, len(said)); a.refused != "" {
 		return a
 	}
@@ -103,9 +106,6 @@ func (m *model) register(reg modelReg) (a modelAnswer) {
 	}
 	m.lives[liveID{in.Cluster, in.Addr}] = next
 
-	if m.rules.ReturnOrderTopicConfigToBroker {
-		a.order, a.hasOrder = m.kv[OrderNamespace]
-	}
 	if master, ok := g.members[0]; ok && in.ID != 0 {
 		if l := m.lives[liveID{in.Cluster, master.addr}]; l != nil {
 			a.master, a.masterHA = master.addr, l.info.HAAddr
