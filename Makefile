@@ -6,7 +6,7 @@ COMMIT  ?= $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 LDFLAGS  = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race lint generate fuzz interop diff e2e check image
+.PHONY: help run build test race lint generate fuzz interop diff e2e bench compare check image
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,12 @@ diff: ## random request sequences against the Java NameServer, answer by answer;
 
 e2e: ## the dashboard in a real browser; needs Node and Chromium
 	bash interop/e2e/run.sh
+
+bench: ## the benchmarks of every path, with allocations
+	go test -run '^$$' -bench . -benchmem ./...
+
+compare: ## beside Java's NameServer and a raw echo, in one run; SET=quick or full; needs Java
+	bash interop/bench/compare.sh $(or $(SET),quick)
 
 check: ## everything that CI runs, in the same order
 	bash .ci/run
