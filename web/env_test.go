@@ -278,7 +278,7 @@ func (m *mirror) take(msg api.FeedMessage) error {
 	case opChanges:
 		for _, set := range msg.Items {
 			if older(set.Revision, m.revision) {
-				continue
+				return fmt.Errorf("change set %s comes after %s: twice, or out of order", set.Revision, m.revision)
 			}
 			for _, c := range set.Changes {
 				m.change(c)
