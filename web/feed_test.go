@@ -305,6 +305,40 @@ func TestSlowReaderIsResetAndHarmsNobody(t *testing.T) {
 	})
 }
 
+// A feed that falls behind the registry itself says so to everybody and goes on.
+func TestFeedFallsBehindTheRegistry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t, FeedOptions{})
+		defer e.close()
+		put(t, e.reg, "a", 2, 8, 1)
+		c := e.dial()
+		c.subscribe(api.FeedRequest{ID: "s"})
+		synctest.Wait()
+		e.feed.mu.Lock() // the pump gets no further than this
+		for i := range pumpBuffer + 100 {
+			topic(t, e.reg, "t0", "a", 1+int32(i%2))
+		}
+		e.feed.mu.Unlock()
+		for {
+			m := c.next()
+			if m.Op == opReset && m.Reason == api.ResetLagged {
+				break
+			}
+			if m.Op != opChanges {
+				t.Fatalf("got %s", m.Op)
+			}
+		}
+		synctest.Wait()
+		topic(t, e.reg, "t0", "a", 77)
+		for last := any(nil); last != float64(77); {
+			// The storm may have been too much for the socket as well; then it hears so again.
+			if m := c.next(); m.Op == opChanges {
+				last = m.Items[len(m.Items)-1].Changes[0].After["writeQueueNums"]
+			}
+		}
+	})
+}
+
 func TestQueueKeepsItsBounds(t *testing.T) {
 	q := newQueue()
 	reset := []byte("reset")
