@@ -303,7 +303,7 @@ func (r *Registry) hear(key string, l *lease, h Holder) {
 
 // letGo ends what h has of a lease and reports whether the member has another
 // connection left. Registry.mu is held.
-func (r *Registry) letGo(l *lease, h Holder) (stays bool) {
+func (l *lease) letGo(h Holder) (stays bool) {
 	earlier := l.earlier.Load()
 	if earlier == nil {
 		return false

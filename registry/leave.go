@@ -56,7 +56,7 @@ func (r *Registry) Release(h Holder, cause Cause) int {
 	d := r.begin(cause)
 	n := 0
 	for _, key := range slices.Sorted(maps.Keys(held)) {
-		if l := d.next.lives.get(key); l != nil && l.lease == held[key] && !r.letGo(l.lease, h) {
+		if l := d.next.lives.get(key); l != nil && l.lease == held[key] && !l.lease.letGo(h) {
 			if d.leave(l, OpDisconnected, l.ID) {
 				n++
 			}

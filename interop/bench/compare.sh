@@ -4,7 +4,7 @@
 # Maven for the jars.
 #
 #   compare.sh quick           lookups and registrations at one size, some minutes
-#   compare.sh full            every cell of docs/performance.md, an hour or more
+#   compare.sh full            start, lookups, idle connections, registrations and both at once at all sizes: an hour or more
 #   compare.sh run FLAGS...    nscompare with these flags (nscompare -h)
 #
 # OUT=DIR is where the JSON lines and tables go (default: a new temporary directory), PORT=28100 the first port,
