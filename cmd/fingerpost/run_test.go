@@ -82,7 +82,13 @@ type program struct {
 // start runs the program with a home of its own, at free ports, until the test ends.
 func start(t *testing.T, dir string, args ...string) *program {
 	t.Helper()
-	p := &program{dir: dir, env: []string{"HOME=" + dir}, stdout: newOutput(), stderr: newOutput(), status: make(chan int, 1)}
+	return startIn(t, dir, nil, args...)
+}
+
+// startIn is start with further variables.
+func startIn(t *testing.T, dir string, env []string, args ...string) *program {
+	t.Helper()
+	p := &program{dir: dir, env: append([]string{"HOME=" + dir}, env...), stdout: newOutput(), stderr: newOutput(), status: make(chan int, 1)}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	p.stop = cancel
 	args = append([]string{"--bind-address", "127.0.0.1", "--listen-port", "0", "--http-listen", "127.0.0.1:0"}, args...)

@@ -58,6 +58,10 @@ func (s *serveCmd) Run(a *app) error {
 		return nil
 	})
 	n.store, n.log, n.stopping.log = store, log, log
+	if n.supervisor, err = newSupervisor(a.getenv); err != nil {
+		// Whoever set it may not even know of us: a shell inside of a service inherits it.
+		log.Warn("no service manager will hear of this server", "err", err)
+	}
 	if err := n.start(a.ctx); err != nil {
 		return errors.Join(err, n.stop(false))
 	}
@@ -74,6 +78,8 @@ type node struct {
 	http     *httpFace // nil if there is none
 	reaper   *reaper
 	stopping steps
+	// supervisor is who started the process, if it wants to hear of it.
+	supervisor supervisor
 
 	kvSaved, settingsSaved saves
 	certificates           []*certificate
@@ -86,6 +92,7 @@ type node struct {
 // faces. Where it fails, stop undoes what was done.
 func (n *node) start(ctx context.Context) error {
 	cfg := n.store.Current()
+	n.stopping.add("the service manager's socket", func(context.Context) error { return n.supervisor.close() })
 	if err := n.openRegistry(cfg); err != nil {
 		return err
 	}
@@ -120,6 +127,11 @@ func (n *node) start(ctx context.Context) error {
 	}
 	n.registry.Report(registry.Change{Cause: registry.Cause{Face: "server", Action: "start"}, Server: []registry.ServerChange{{Op: registry.OpStarted}}})
 	n.announce()
+	if n.supervisor.patience > 0 {
+		n.loop("the signs of life", func(ctx context.Context) {
+			n.supervisor.keepAlive(ctx, func() bool { return n.reaper.stuck() <= stuckAfter })
+		})
+	}
 	return nil
 }
 
@@ -134,6 +146,11 @@ func (n *node) announce() {
 	if n.http != nil {
 		n.log.Info("the dashboard is at " + n.http.url + web.Mount)
 	}
+	status := "remoting on " + listenAddr(n.store.Current())
+	if n.http != nil {
+		status += ", HTTP on " + n.http.addr(n.store.Current())
+	}
+	n.supervisor.ready(status)
 }
 
 // openRegistry loads the key-value file and makes the registry.
@@ -267,6 +284,7 @@ func (n *node) serve(ctx context.Context) error {
 // long as the settings ask for, while it says that it is about to leave.
 func (n *node) stop(polite bool) error {
 	cfg := n.store.Current()
+	n.supervisor.leaving(n.farewell(cfg, polite))
 	if polite {
 		n.registry.Report(registry.Change{Cause: registry.Cause{Face: "server", Action: "stop"}, Server: []registry.ServerChange{{Op: registry.OpStopping}}})
 		n.leave(cfg)
@@ -278,6 +296,18 @@ func (n *node) stop(polite bool) error {
 		n.log.Info("stopped")
 	}
 	return err
+}
+
+// farewell returns how long stop may take.
+func (n *node) farewell(cfg *config.Config, polite bool) time.Duration {
+	took := cfg.ShutdownTimeout + time.Duration(len(n.stopping.list))*lastWord
+	if polite {
+		took += cfg.ShutdownGrace
+		if cfg.ShutdownGracefully {
+			took += cfg.ShutdownWait
+		}
+	}
+	return took
 }
 
 // leave gives peers time to go elsewhere.
