@@ -35,7 +35,7 @@ var rooms = map[string]room{
 		notOfStd: []string{"net", "net/http", "encoding/json", "log/slog", "log"},
 	},
 	"remoting/wire": {stdOnly: true, notOfStd: []string{"net/http"}},
-	"remoting":      {ours: []string{"registry", "remoting/wire"}, tests: []string{"internal/nstest"}},
+	"remoting":      {ours: []string{"registry", "remoting/wire"}, tests: []string{"internal/nstest", "internal/faultnet"}},
 	"api":           {stdOnly: true},
 	"web": {
 		ours: []string{"registry", "api", "internal/convert"},
@@ -48,14 +48,15 @@ var rooms = map[string]room{
 		ours: []string{"registry", "api", "internal/auth", "internal/convert"},
 	},
 	// Writes the description from the comments in handlers and what handlers say of themselves.
-	"openapi":          {stdOnly: true},
-	"openapi/gen":      {ours: []string{"api", "handlers"}},
-	"cmd/fingerpost":   {joins: true, tests: []string{"internal/nstest"}},
-	"docs/examples":    {stdOnly: true}, // programs for people to copy
-	"internal/auth":    {},
-	"internal/convert": {ours: []string{"registry", "api"}, stdOnly: true},
-	"internal/kvfile":  {stdOnly: true},
-	"internal/nstest":  {ours: []string{"remoting/wire"}},
+	"openapi":           {stdOnly: true},
+	"openapi/gen":       {ours: []string{"api", "handlers"}},
+	"cmd/fingerpost":    {joins: true, tests: []string{"internal/nstest"}},
+	"docs/examples":     {stdOnly: true}, // programs for people to copy
+	"internal/auth":     {},
+	"internal/convert":  {ours: []string{"registry", "api"}, stdOnly: true},
+	"internal/faultnet": {stdOnly: true}, // broken connections, for tests
+	"internal/kvfile":   {stdOnly: true},
+	"internal/nstest":   {ours: []string{"remoting/wire"}},
 }
 
 // onlyIn says which single file may import a package, so that replacing it is one file.
@@ -191,7 +192,7 @@ func (r room) allows(s source, ours string) bool {
 	case s.isTest() && slices.Contains(r.tests, ours):
 		return true
 	}
-	return r.joins && ours != "internal/nstest"
+	return r.joins && ours != "internal/nstest" && ours != "internal/faultnet"
 }
 
 // isThirdParty tells a module's path from the standard library's: it begins with a domain.
