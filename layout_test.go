@@ -56,6 +56,8 @@ var rooms = map[string]room{
 	"internal/convert":  {ours: []string{"registry", "api"}, stdOnly: true},
 	"internal/faultnet": {stdOnly: true}, // broken connections, for tests
 	"internal/kvfile":   {stdOnly: true},
+	// Asks other NameServers; its tests ask a real one.
+	"internal/nsclient": {ours: []string{"remoting/wire"}, tests: []string{"remoting", "registry", "internal/nstest"}, stdOnly: true},
 	"internal/nstest":   {ours: []string{"remoting/wire"}},
 }
 
