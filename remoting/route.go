@@ -35,7 +35,7 @@ func (c *conn) fastRoute(f wire.Frame) bool {
 	if q.AcceptStrictJSON || q.Version.ReadsStrictJSON() {
 		d = wire.Strict
 	}
-	c.out.b = c.srv.templates.success.appendTo(c.out.b, q.Opaque, "", "", "", encodedRoute(rt, d))
+	c.out.b = c.srv.templates.success.appendSuccess(c.out.b, q, encodedRoute(rt, d))
 	c.batch.hits++
 	return true
 }

@@ -53,6 +53,21 @@ func newTemplate(t wire.HeaderType, code wire.ResponseCode, remark bool) templat
 	return out
 }
 
+// appendSuccess appends the frame of an answer with a body to a request whose opaque may
+// be there in digits.
+func (t *template) appendSuccess(dst []byte, q *wire.RouteRequest, body []byte) []byte {
+	if t.binary || q.OpaqueDigits == nil {
+		return t.appendTo(dst, q.Opaque, "", "", "", body)
+	}
+	header := len(t.head) + len(q.OpaqueDigits) + len(t.middle)
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
+	putLengths(dst[len(dst)-8:], 8+header+len(body), header)
+	dst = append(dst, t.head...)
+	dst = append(dst, q.OpaqueDigits...)
+	dst = append(dst, t.middle...)
+	return append(dst, body...)
+}
+
 // appendTo appends the frame of an answer. The remark, which must need no escape, is
 // given in parts; there is none unless the template was made for one.
 func (t *template) appendTo(dst []byte, opaque int32, remark1, remark2, remark3 string, body []byte) []byte {

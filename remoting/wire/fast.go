@@ -6,6 +6,9 @@ import "encoding/binary"
 // numbers and a few of its fields, as parts of the header.
 type RouteRequest struct {
 	Opaque, Flag int32
+	// OpaqueDigits is Opaque in decimal, as the answer will write it, if the request
+	// had it so: a part of the header that saves writing it anew. Nil if it is not known.
+	OpaqueDigits []byte
 	Version      Version
 	// Topic is never empty. It has no escapes and is ASCII.
 	Topic []byte

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -26,7 +27,8 @@ func checkFast(t *testing.T, f Frame) bool {
 		topic != string(q.Topic), topic == "",
 		hasMode != (q.ZoneMode != nil), zoneMode != string(q.ZoneMode),
 		hasName != (q.ZoneName != nil), zoneName != string(q.ZoneName),
-		c.Ext.Bool(FieldAcceptStrictJSON).Value != q.AcceptStrictJSON:
+		c.Ext.Bool(FieldAcceptStrictJSON).Value != q.AcceptStrictJSON,
+		q.OpaqueDigits != nil && string(q.OpaqueDigits) != strconv.Itoa(int(c.Opaque)):
 		t.Fatalf("%q: fast reader %+v, decoder %+v", f.Header, q, c)
 	}
 	return true

@@ -27,7 +27,10 @@ func (q *RouteRequest) readUsual(h []byte) bool {
 			return false
 		}
 	}
-	opaque, h, ok := leadingInt32(h[end+len(usualMiddle):])
+	h = h[end+len(usualMiddle):]
+	opaque, rest, ok := leadingInt32(h)
+	digits := h[:len(h)-len(rest)]
+	h = rest
 	if !ok || len(h) < len(usualTail) || string(h[:len(usualTail)]) != usualTail {
 		return false
 	}
@@ -36,10 +39,14 @@ func (q *RouteRequest) readUsual(h []byte) bool {
 		return false
 	}
 	q.Topic, q.Opaque, q.Version = topic, opaque, Version(version)
+	// With a zero in front, the answer would write it differently.
+	if opaque > 0 && digits[0] != '0' {
+		q.OpaqueDigits = digits
+	}
 	return true
 }
 
-// leadingInt32 reads a whole number of at most nine digits, which fits for certain.
+// leadingInt32 reads a whole number of at most ten digits that fits.
 func leadingInt32(b []byte) (n int32, rest []byte, ok bool) {
 	i := 0
 	negative := len(b) > 0 && b[0] == '-'
@@ -47,14 +54,16 @@ func leadingInt32(b []byte) (n int32, rest []byte, ok bool) {
 		i++
 	}
 	start := i
+	wide := int64(0)
 	for i < len(b) && b[i]-'0' <= 9 {
-		n = n*10 + int32(b[i]-'0')
-		if i++; i-start > 9 {
+		wide = wide*10 + int64(b[i]-'0')
+		if i++; i-start > 10 {
 			return 0, nil, false
 		}
 	}
 	if negative {
-		n = -n
+		wide = -wide
 	}
-	return n, b[i:], i > start
+	n = int32(wide)
+	return n, b[i:], i > start && int64(n) == wide
 }
