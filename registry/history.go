@@ -118,11 +118,14 @@ func (s *Subscription) end() {
 
 func (r *Registry) emit(c *Change) {
 	r.past.add(c)
+	r.counts.count(c)
+	r.disputes.read(c, c.Time)
 	for s := range r.subs {
 		select {
 		case s.c <- c:
 		default:
 			s.lagged = true
+			r.counts.Lagged++
 			s.end()
 		}
 	}

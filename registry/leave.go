@@ -34,6 +34,7 @@ func (r *Registry) Unregister(cluster, name, addr string, id int64, cause Cause)
 		}
 	}
 	if l == nil {
+		r.disputes.noteStayed(d.next, cluster, name, addr, id, r.now())
 		d.drop()
 		return false, nil
 	}

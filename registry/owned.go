@@ -17,17 +17,17 @@ type Claim struct {
 
 // check returns why the claim on a place does not hold, or nil. l is what holds the
 // place, or nil.
-func (c Claim) check(l *Live, heldByRemoting string) *Error {
+func (c Claim) check(l *Live, byRemoting string) *Error {
 	switch {
 	case l == nil:
 		return &Error{Kind: NotFound, Code: "member-not-found", Message: "no such member is registered"}
 	case l.Source == FromRemoting && !c.Force:
 		return &Error{
-			Kind: Conflict, Code: heldByRemoting,
+			Kind: Conflict, Code: byRemoting,
 			Message: "the place is held by the broker at " + l.Addr + ", which registered over remoting",
 		}
 	case l.Source == FromREST && l.Owner != c.Owner && !c.Any:
-		return &Error{Kind: Conflict, Code: "member-held-by-other", Message: "the place is held by another principal"}
+		return &Error{Kind: Conflict, Code: heldByOther, Message: "the place is held by another principal"}
 	}
 	return nil
 }
@@ -41,7 +41,7 @@ func (r *Registry) Remove(name string, id int64, by Claim, cause Cause) (MemberI
 	r.mu.Lock()
 	d := r.begin(cause)
 	l := d.next.Member(name, id)
-	if err := by.check(l, "member-held-by-remoting"); err != nil {
+	if err := by.check(l, heldByRemoting); err != nil {
 		d.drop()
 		return MemberInfo{}, err
 	}
@@ -53,7 +53,7 @@ func (r *Registry) Remove(name string, id int64, by Claim, cause Cause) (MemberI
 // WouldRemove tells what Remove would do. It changes nothing.
 func (s *Snapshot) WouldRemove(name string, id int64, by Claim) (MemberInfo, error) {
 	l := s.Member(name, id)
-	if err := by.check(l, "member-held-by-remoting"); err != nil {
+	if err := by.check(l, heldByRemoting); err != nil {
 		return MemberInfo{}, err
 	}
 	return l.MemberInfo, nil

@@ -89,7 +89,7 @@ func (p *plan) clash(reg *Registration) {
 	default:
 		return
 	}
-	p.conflict = "broker-in-other-cluster"
+	p.conflict = inOtherCluster
 }
 
 // place works out the group after the registration: who stands where.
@@ -169,14 +169,14 @@ func (s *Snapshot) refuse(reg *Registration, p *plan) *Error {
 	if r := p.rival; r != nil && r.Cluster == reg.Cluster && r.Version.State > reg.Version.State &&
 		(r.Source == FromRemoting || reg.Source == FromREST) {
 		return &Error{
-			Kind: Conflict, Code: "stale-state-version",
+			Kind: Conflict, Code: staleState,
 			Message: "the place is held by " + r.Addr + " with a higher state version",
 		}
 	}
 	if reg.Source == FromRemoting && reg.Topics != nil && reg.Topics.single() {
 		if g := p.was.group; g == nil || g.Addr(reg.ID) == "" {
 			return &Error{
-				Kind: Conflict, Code: "single-topic",
+				Kind: Conflict, Code: singleTopic,
 				Message: "a broker that is not registered yet may not begin with a single topic",
 			}
 		}
@@ -188,14 +188,14 @@ func (s *Snapshot) refuse(reg *Registration, p *plan) *Error {
 func (s *Snapshot) refuseREST(reg *Registration, p *plan) *Error {
 	if p.elsewhere != nil {
 		return &Error{
-			Kind: Conflict, Code: "address-in-use", Field: "brokerAddr",
+			Kind: Conflict, Code: addressInUse, Field: "brokerAddr",
 			Message: "the address belongs to broker " + p.elsewhere.Name,
 		}
 	}
 	if g := p.was.group; g != nil && g.Cluster != reg.Cluster &&
 		slices.ContainsFunc(g.Members, func(m Member) bool { return m.Addr != reg.Addr || m.ID != reg.ID }) {
 		return &Error{
-			Kind: Conflict, Code: "broker-in-other-cluster", Field: "clusterName",
+			Kind: Conflict, Code: inOtherCluster, Field: "clusterName",
 			Message: "the broker name belongs to cluster " + g.Cluster,
 		}
 	}
@@ -207,11 +207,11 @@ func (s *Snapshot) refuseREST(reg *Registration, p *plan) *Error {
 		case holder == nil:
 		case holder.Source == FromRemoting:
 			return &Error{
-				Kind: Conflict, Code: "member-held-by-remoting",
+				Kind: Conflict, Code: heldByRemoting,
 				Message: "the place is held by the broker at " + holder.Addr + ", which registered over remoting",
 			}
 		case holder.Owner != reg.Owner:
-			return &Error{Kind: Conflict, Code: "member-held-by-other", Message: "the place is held by another principal"}
+			return &Error{Kind: Conflict, Code: heldByOther, Message: "the place is held by another principal"}
 		}
 	}
 	return nil

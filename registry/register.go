@@ -189,7 +189,7 @@ func (d *draft) register(reg *Registration, p *plan, h Holder) Registered {
 		d.unplace(p.elsewhere, p.elsewhere.ID)
 		d.change.Members = append(d.change.Members, MemberChange{
 			Op: OpDeleted, Broker: p.elsewhere.Name, ID: p.elsewhere.ID, Before: infoOf(p.elsewhere),
-			Code: "address-moved", Detail: "its address registered as " + reg.Name,
+			Code: addressMoved, Detail: "its address registered as " + reg.Name,
 		})
 	}
 	res := Registered{TopicsIgnored: reg.Topics != nil && reg.Topics.Len() > 0 && !p.counts}
@@ -251,7 +251,10 @@ func (d *draft) noteMember(l *Live, p *plan) {
 	before := p.own
 	if p.rival != nil {
 		if p.own != nil {
-			d.change.Members = append(d.change.Members, MemberChange{Op: OpDeleted, Broker: l.Name, ID: p.own.ID, Before: infoOf(p.own)})
+			d.change.Members = append(d.change.Members, MemberChange{
+				Op: OpDeleted, Broker: l.Name, ID: p.own.ID, Before: infoOf(p.own),
+				Code: addressMoved, Detail: "its address registered with another id",
+			})
 		}
 		before = p.rival
 	}

@@ -40,8 +40,11 @@ type Registry struct {
 	holders map[Holder]map[string]*lease // what each connection holds, by live key
 	layouts layouts
 	past    history
-	subs    map[*Subscription]struct{}
-	swept   time.Time // when Sweep last ran
+	counts  Counts
+	// disputes remembers what brokers are at odds about.
+	disputes disputeBook
+	subs     map[*Subscription]struct{}
+	swept    time.Time // when Sweep last ran
 }
 
 // New returns an empty registry with a new epoch.
