@@ -17,21 +17,25 @@ import (
 func (c *conn) registerBroker(req *wire.Command, a *answer) {
 	h := req.Ext.RegisterBrokerHeader()
 	if err := h.Broker.Check(); err != nil {
+		c.srv.Stats.Invalid.Add(1)
 		a.fault(err)
 		return
 	}
 	c.broker.Store(true)
+	c.srv.Stats.Bodies.Observe(len(req.Body))
 	print := c.fingerprint(req)
 	res, same := c.srv.Registry.Reaffirm(h.Broker.Cluster.Value, h.Broker.Addr.Value, print, c)
 	if same {
 		c.srv.Stats.Reaffirmed.Add(1)
 	} else {
 		if h.BodyCRC.Value != 0 && int32(h.BodyCRC.Value) != wire.BodyCRC(req.Body) {
+			c.srv.Stats.Invalid.Add(1)
 			a.fail(wire.SystemError, remarkCRC)
 			return
 		}
 		reg, err := c.registration(req, &h)
 		if err != nil {
+			c.srv.Stats.Invalid.Add(1)
 			a.fault(err)
 			return
 		}
@@ -76,6 +80,8 @@ func (c *conn) registrationRefused(a *answer, m *registry.MemberInfo, err error)
 			a.fail(wire.SystemError, remarkRefused)
 			return
 		}
+	} else {
+		c.srv.Stats.Invalid.Add(1)
 	}
 	c.refuse(a, err)
 }
@@ -199,7 +205,9 @@ func (c *conn) heartbeat(req *wire.Command, a *answer) {
 		return
 	}
 	c.broker.Store(true)
-	c.srv.Registry.Heartbeat(b.Cluster.Value, b.Addr.Value, b.Name.Value, c)
+	if c.srv.Registry.Heartbeat(b.Cluster.Value, b.Addr.Value, b.Name.Value, c) {
+		c.srv.Stats.Heartbeats.Add(1)
+	}
 }
 
 // queryDataVersion answers 322, which is a heartbeat too.
@@ -220,6 +228,9 @@ func (c *conn) queryDataVersion(req *wire.Command, a *answer) {
 		v = &registry.DataVersion{State: said.StateVersion, Timestamp: said.Timestamp, Counter: said.Counter}
 	}
 	stored, known, changed := c.srv.Registry.Probe(b.Cluster.Value, b.Addr.Value, b.Name.Value, v, c)
+	if known {
+		c.srv.Stats.Heartbeats.Add(1)
+	}
 	a.ext.Set(wire.FieldChanged, strconv.FormatBool(changed))
 	if known {
 		a.body = wire.DataVersion{StateVersion: stored.State, Timestamp: stored.Timestamp, Counter: stored.Counter}.AppendJSON(nil)

@@ -51,9 +51,14 @@ type conn struct {
 	readErr    error
 
 	// What has been served since the last flush, and the last code.
-	batch struct{ hits, misses, requests uint64 }
+	batch struct {
+		hits, misses, requests uint64
+		measured               bool // one of them by itself
+	}
 	last  int32
 	noted bool // the peer's language and version are known
+
+	sampled time.Time // when lookups were last measured
 
 	// What others may read at any time.
 	since     time.Time
@@ -66,10 +71,12 @@ type conn struct {
 	lastCode  atomic.Int32
 	requests  atomic.Uint64
 	lastUsed  atomic.Int64 // unix milliseconds
+	traffic   traffic
 }
 
 // Evict closes the connection: what it held has been silent for too long.
 func (c *conn) Evict(reason string) {
+	c.srv.Stats.Evicted.Add(1)
 	c.srv.Log.Info("a connection is closed with its broker", "peer", *c.shown.Load(), "why", reason)
 	c.base.Close()
 }
@@ -128,6 +135,7 @@ func (c *conn) explain(err error) {
 		c.warn("a connection is closed: what it began did not arrive in time", "begun", c.begun)
 	case errors.As(err, &frame) && frame.Fault == wire.FrameOverLimit:
 		c.srv.Stats.BadFrames.Add(1)
+		c.srv.Stats.OverLimit.Add(1)
 		c.warn("a request over the frame limit is refused and its connection closed",
 			"size", frame.Size, "limit", frame.Limit, "setting", "remoting.frameMaxLength")
 	case errors.As(err, &frame), errors.As(err, &header):
@@ -170,6 +178,7 @@ func (c *conn) drain() error {
 			}
 		}
 	}
+	c.sample()
 	c.settle()
 	return c.flush()
 }
@@ -216,6 +225,7 @@ func (c *conn) serveRequest(f wire.Frame) error {
 	}
 	code := wire.RequestCode(req.Code)
 	c.note(req)
+	at, row := time.Now(), rowFor(code)
 	a := answer{typed: typed[code]}
 	if c.srv.leaving.Load() && req.Version.UnderstandsGoAway() {
 		a.typed = false
@@ -224,8 +234,10 @@ func (c *conn) serveRequest(f wire.Frame) error {
 		c.answer(code, req, &a)
 	}
 	if code != wire.GetRouteInfoByTopic || a.code != wire.Success && a.code != wire.TopicNotExist {
-		c.srv.Stats.count(code)
+		c.srv.Stats.count(row, a.code)
 	}
+	c.batch.measured = true
+	c.srv.Stats.Durations[row.class].Observe(time.Since(at))
 	if req.IsOneway() {
 		return nil
 	}
@@ -283,7 +295,8 @@ func (c *conn) write(req *wire.Command, a *answer) error {
 	frame[0], frame[1], frame[2], frame[3] = byte(size>>24), byte(size>>16), byte(size>>8), byte(size)
 	c.extendWrite()
 	bufs := net.Buffers{c.out.b, a.body}
-	_, err = bufs.WriteTo(c.nc)
+	n, err := bufs.WriteTo(c.nc)
+	c.traffic.sent.Store(c.traffic.sent.Load() + uint64(n))
 	c.out.b = c.out.b[:0]
 	c.lastWrite = time.Now()
 	return err
@@ -305,7 +318,9 @@ func (c *conn) note(req *wire.Command) {
 func (c *conn) flush() error {
 	if c.batch.requests > 0 {
 		c.requests.Store(c.requests.Load() + c.batch.requests)
-		c.lastCode.Store(c.last)
+		if c.lastCode.Load() != c.last { // reading is cheaper than writing
+			c.lastCode.Store(c.last)
+		}
 	}
 	if c.batch.hits > 0 {
 		c.srv.Stats.RouteHits.Add(c.batch.hits)
@@ -313,12 +328,13 @@ func (c *conn) flush() error {
 	if c.batch.misses > 0 {
 		c.srv.Stats.RouteMisses.Add(c.batch.misses)
 	}
-	c.batch.hits, c.batch.misses, c.batch.requests = 0, 0, 0
+	c.batch.hits, c.batch.misses, c.batch.requests, c.batch.measured = 0, 0, 0, false
 	if c.out == nil || len(c.out.b) == 0 {
 		return nil
 	}
 	c.extendWrite()
-	_, err := c.nc.Write(c.out.b)
+	n, err := c.nc.Write(c.out.b)
+	c.traffic.sent.Store(c.traffic.sent.Load() + uint64(n))
 	if cap(c.out.b) > 4*flushAt {
 		c.out = nil // grown by one huge answer
 	} else {
@@ -331,6 +347,7 @@ func (c *conn) flush() error {
 func (c *conn) flushSome() error {
 	err := c.flush()
 	c.lastWrite = time.Now()
+	c.batch.measured = true // only a part of what came in one read is left
 	return err
 }
 

@@ -58,20 +58,14 @@ func (s *Server) Connections() []Connection {
 
 func (c *conn) describe() Connection {
 	d := Connection{
-		ID: c.id, RemoteAddr: *c.shown.Load(), TLS: c.encrypted.Load(), Kind: "unknown", Since: c.since,
+		ID: c.id, RemoteAddr: *c.shown.Load(), TLS: c.encrypted.Load(), Kind: c.kind(), Since: c.since,
 		LastUsed: time.UnixMilli(c.lastUsed.Load()), Requests: c.requests.Load(),
 	}
 	if d.Requests == 0 {
 		return d
 	}
-	switch {
-	case c.broker.Load():
-		d.Kind = "broker"
+	if d.Kind == kindBroker {
 		d.Holds = c.srv.Registry.Held(c)
-	case c.admin.Load():
-		d.Kind = "admin"
-	default:
-		d.Kind = "client"
 	}
 	d.Language = wire.Language(c.language.Load()).String()
 	d.Version = wire.Version(c.version.Load()).String()

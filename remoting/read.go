@@ -32,6 +32,7 @@ func (c *conn) fill() error {
 			c.in.b = c.in.b[:len(c.in.b)+n]
 			c.lastRead = time.Now()
 			c.lastUsed.Store(c.lastRead.UnixMilli())
+			c.traffic.received.Store(c.traffic.received.Load() + uint64(n))
 			return nil
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {

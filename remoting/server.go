@@ -232,6 +232,8 @@ func (s *Server) refuse(c *conn, limit string) {
 func (s *Server) forget(c *conn) {
 	s.mu.Lock()
 	delete(s.conns, c)
+	s.Stats.ended.received.Add(c.traffic.received.Load())
+	s.Stats.ended.sent.Add(c.traffic.sent.Load())
 	if c.counted {
 		if s.perAddr[c.addr]--; s.perAddr[c.addr] == 0 {
 			delete(s.perAddr, c.addr)
