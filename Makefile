@@ -6,7 +6,7 @@ COMMIT  ?= $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 LDFLAGS  = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race lint generate fuzz interop diff e2e bench compare check image
+.PHONY: help run build test race lint generate fuzz interop diff e2e bench compare check image release
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,3 +52,6 @@ check: ## everything that CI runs, in the same order
 
 image: ## the container image fingerpost:VERSION
 	docker build --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) -t fingerpost:$(VERSION) .
+
+release: ## all that is published of this commit, in dist/: archives, Debian packages, checksums
+	go run ./deploy/release -out dist

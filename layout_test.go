@@ -52,6 +52,7 @@ var rooms = map[string]room{
 	"openapi/gen":       {ours: []string{"api", "handlers"}},
 	"cmd/fingerpost":    {joins: true, tests: []string{"internal/nstest"}},
 	"docs/examples":     {stdOnly: true}, // programs for people to copy
+	"deploy/release":    {stdOnly: true}, // builds what is published
 	"internal/auth":     {},
 	"internal/convert":  {ours: []string{"registry", "api"}, stdOnly: true},
 	"internal/faultnet": {stdOnly: true}, // broken connections, for tests
