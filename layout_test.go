@@ -45,7 +45,7 @@ var rooms = map[string]room{
 	"static": {stdOnly: true},
 	"config": {ours: []string{"registry"}},
 	"handlers": {
-		ours: []string{"registry", "api", "internal/auth", "internal/convert"},
+		ours: []string{"registry", "api", "internal/auth", "internal/convert", "internal/texttable"},
 	},
 	// Writes the description from the comments in handlers and what handlers say of themselves.
 	"openapi":           {stdOnly: true},
@@ -60,6 +60,10 @@ var rooms = map[string]room{
 	// Asks other NameServers; its tests ask a real one.
 	"internal/nsclient": {ours: []string{"remoting/wire"}, tests: []string{"remoting", "registry", "internal/nstest"}, stdOnly: true},
 	"internal/nstest":   {ours: []string{"remoting/wire"}},
+	// What the command line asks running servers, over the API or over remoting.
+	"internal/cli": {ours: []string{"api", "remoting/wire", "internal/convert", "internal/nsclient", "internal/texttable"}},
+	// Tables for people, the same in text answers of the API and on the command line.
+	"internal/texttable": {},
 }
 
 // onlyIn says which single file may import a package, so that replacing it is one file.

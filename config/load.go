@@ -45,6 +45,12 @@ type Note struct {
 	Warn bool
 }
 
+// CommandEnv returns the variables that say to commands whom to ask, and as whom. They
+// are no settings of a server.
+func CommandEnv() []string {
+	return []string{EnvPrefix + "SERVER", EnvPrefix + "TOKEN", EnvPrefix + "TOKEN_FILE", EnvPrefix + "REMOTING"}
+}
+
 // PathEnv names the properties file where no flag does.
 const PathEnv = EnvPrefix + "CONFIG_FILE"
 
@@ -116,6 +122,9 @@ func unknown(key, where string) error {
 // tools pass it on.
 func (l *loader) environment() {
 	known := map[string]bool{PathEnv: true}
+	for _, name := range CommandEnv() {
+		known[name] = true
+	}
 	for _, s := range settings {
 		if s.Is(Foreign) {
 			continue

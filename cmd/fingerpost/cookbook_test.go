@@ -124,23 +124,31 @@ type kitchen struct {
 	wg          sync.WaitGroup
 }
 
-func newKitchen(t *testing.T) *kitchen {
-	dir := t.TempDir()
-	p := start(t, dir, "--need-wait-for-service=false")
-	k := &kitchen{t: t, base: p.url(t), out: newOutput(), errors: newOutput()}
-	t.Cleanup(k.wg.Wait)
+// stock registers two brokers with some topics, of which it returns the first.
+func stock(t *testing.T, addr string) *nstest.Broker {
+	t.Helper()
+	var first *nstest.Broker
 	for i, name := range []string{"broker-a", "broker-b"} {
-		b := nstest.StartBroker(t, p.remoting(t), nstest.BrokerConfig{Cluster: "DefaultCluster", Name: name, Addr: fmt.Sprintf("10.0.0.%d:10911", i+1)})
+		b := nstest.StartBroker(t, addr, nstest.BrokerConfig{Cluster: "DefaultCluster", Name: name, Addr: fmt.Sprintf("10.0.0.%d:10911", i+1)})
 		b.Topic("OrderCreated", 8)
 		b.Topic("%RETRY%order-svc", 1)
 		if i == 0 {
 			b.Topic("%DLQ%order-svc", 1)
 			b.Topic("Archive", 1)
 			b.Body.Topics[3].Perm = 4 // nobody can write to it
-			k.broker = b
+			first = b
 		}
 		must(t)(b.Register())
 	}
+	return first
+}
+
+func newKitchen(t *testing.T) *kitchen {
+	dir := t.TempDir()
+	p := start(t, dir, "--need-wait-for-service=false")
+	k := &kitchen{t: t, base: p.url(t), out: newOutput(), errors: newOutput()}
+	t.Cleanup(k.wg.Wait)
+	k.broker = stock(t, p.remoting(t))
 	// The server is at the port of the page, as far as curl can tell, and the program
 	// is on the path.
 	u, err := url.Parse(k.base)

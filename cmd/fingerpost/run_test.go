@@ -149,8 +149,8 @@ func TestServeAndStop(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with what the program is told: exit status 1, and a sentence on
-// standard error that names it.
+// Whatever is wrong with what the program is told: exit status 1, or 2 if the command line
+// itself makes no sense, and a sentence on standard error that names it.
 func TestRefusesToStart(t *testing.T) {
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -213,8 +213,12 @@ func TestRefusesToStart(t *testing.T) {
 				}
 			}
 			status, stdout, stderr := once(t, dir, c.env, c.args...)
-			if status != 1 || stdout != "" {
-				t.Errorf("exit status %d, standard output %q", status, stdout)
+			want := 1
+			if strings.HasPrefix(c.name, "unknown flag") || c.name == "unknown command" {
+				want = 2
+			}
+			if status != want || stdout != "" {
+				t.Errorf("exit status %d, want %d, standard output %q", status, want, stdout)
 			}
 			for _, w := range c.want {
 				if !strings.Contains(stderr, w) {
