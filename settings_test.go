@@ -67,7 +67,7 @@ func group(s *config.Setting) int {
 		return 7
 	case s.Is(config.Peer):
 		return 0
-	case strings.HasPrefix(s.Key, "remoting.") || strings.HasPrefix(s.Key, "rocketmq."):
+	case strings.HasPrefix(s.Key, "remoting") || strings.HasPrefix(s.Key, "rocketmq."):
 		return 1
 	case strings.HasPrefix(s.Key, "tls."):
 		return 2

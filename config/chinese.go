@@ -46,6 +46,18 @@ var chinese = map[string]string{
 	"remoting.writeTimeout":             "对端读取应答最多可以用多久，超过则关闭其连接",
 	"remoting.trustedProxies":           "可以用 PROXY 协议说明对端真实地址的负载均衡器的地址或网段",
 
+	"remotingProtection":              "是否对未签名或地址不在名单中的请求关闭 broker、admin、config 三类",
+	"remoting.access.client":          "查询路由和集群的 broker（105、106）需要什么",
+	"remoting.access.clientAddresses": "为此列入名单的地址或网段",
+	"remoting.access.broker":          "broker 发送的请求（103、104、217、322、901、904）需要什么",
+	"remoting.access.brokerAddresses": "为此列入名单的地址或网段",
+	"remoting.access.admin":           "mqadmin 和控制台发送的请求（如 100、205、206、216）需要什么",
+	"remoting.access.adminAddresses":  "为此列入名单的地址或网段",
+	"remoting.access.config":          "查看和修改设置（318、319）以及不支持的请求码需要什么",
+	"remoting.access.configAddresses": "为此列入名单的地址或网段",
+	"remoting.access.keysFile":        "访问密钥及其密码的文件，格式与 Java 版的 plain_acl.yml 或 tools.yml 相同",
+	"remoting.access.replayWindow":    "带签名的修改请求最后一次使用之后，多长时间内拒绝来自其他地址的同一请求；0 表示从不",
+
 	"tls.server.mode":             "remoting 端口上的 TLS：从不、由对端决定、或总是",
 	"tls.server.certPath":         "remoting 端口证书链的 PEM 文件",
 	"tls.server.keyPath":          "其私钥的 PEM 文件",

@@ -53,6 +53,7 @@ type Config struct {
 	ShutdownTimeout    time.Duration
 
 	Remoting Remoting
+	Access   Access
 	TLS      TLS
 	HTTP     HTTP
 	Auth     Auth
@@ -189,6 +190,10 @@ func Default(home, state string) Config {
 			MaxConnections:    50_000,
 			MaxInFlightBytes:  512 * MiB, // thirty of the largest requests
 			WriteTimeout:      30 * time.Second,
+		},
+		Access: Access{
+			Protection: "off", Client: ClassAccess{Mode: "auto"}, Broker: ClassAccess{Mode: "auto"},
+			Admin: ClassAccess{Mode: "auto"}, Config: ClassAccess{Mode: "auto"}, ReplayWindow: time.Minute,
 		},
 		TLS: TLS{Mode: "permissive", NeedClientAuth: "none"},
 		HTTP: HTTP{

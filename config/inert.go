@@ -107,7 +107,7 @@ var foreignSecrets = []string{"metricsGrpcExporterHeader", "socksProxyConfig", "
 // settings are all rows; index finds them by key or by the name in Also.
 var settings, index = func() ([]*Setting, map[string]*Setting) {
 	var all []*Setting
-	for _, t := range [][]Setting{table, inertTable} {
+	for _, t := range [][]Setting{table, accessTable, inertTable} {
 		for i := range t {
 			all = append(all, &t[i])
 		}

@@ -104,6 +104,7 @@ func (c *Config) conflicts(l *layers) []problem {
 	bad(c.TLS.AuthClient && c.TLS.TrustCertPath == "", "tls.server.authClient", "needs tls.server.trustCertPath")
 	bad(c.HTTP.ClientCAFile != "" && c.HTTP.CertFile == "", "http.tls.clientCAFile", "needs http.tls.certFile and http.tls.keyFile")
 	bad(c.Auth.CertRolesFile != "" && c.HTTP.ClientCAFile == "", "auth.certRolesFile", "needs http.tls.clientCAFile")
+	c.Access.conflicts(bad)
 	if c.Remoting.HeaderMaxLength > c.Remoting.FrameMaxLength {
 		_, header := l.top("remoting.headerMaxLength")
 		_, frame := l.top("remoting.frameMaxLength")

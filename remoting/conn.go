@@ -56,7 +56,7 @@ type conn struct {
 		measured               bool // one of them by itself
 	}
 	last  int32
-	noted bool // the peer's language and version are known
+	noted bool // the peer's language and version are known, and its lookups are free
 
 	sampled time.Time // when lookups were last measured
 
@@ -230,7 +230,7 @@ func (c *conn) serveRequest(f wire.Frame) error {
 	if c.srv.leaving.Load() && req.Version.UnderstandsGoAway() {
 		a.typed = false
 		a.fail(wire.GoAway, remarkGoAway)
-	} else {
+	} else if c.srv.guard == nil || c.admitted(code, req, &a) {
 		c.answer(code, req, &a)
 	}
 	if code != wire.GetRouteInfoByTopic || a.code != wire.Success && a.code != wire.TopicNotExist {
@@ -304,7 +304,7 @@ func (c *conn) write(req *wire.Command, a *answer) error {
 
 // note keeps what is known of the peer for people who look at connections.
 func (c *conn) note(req *wire.Command) {
-	c.last, c.noted = req.Code, true
+	c.last, c.noted = req.Code, c.srv.guard.lookupsFree(c.addr)
 	c.language.Store(uint32(req.Language))
 	c.version.Store(int32(req.Version))
 	switch wire.RequestCode(req.Code) {

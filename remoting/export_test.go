@@ -3,6 +3,8 @@ package remoting
 import (
 	"context"
 	"net"
+
+	"fingerpost/remoting/wire"
 )
 
 // SetDial replaces how a server that has not started connects to brokers.
@@ -15,3 +17,16 @@ const LargeArrival = largeArrival
 
 // Codes are how refusals are said.
 var Codes = codes
+
+// Dispatch is what is served; AccessKinds tells of each request that has a class whether it
+// changes anything.
+var (
+	Dispatch = dispatch
+	AccessKinds    = func() map[wire.RequestCode]bool {
+		m := make(map[wire.RequestCode]bool)
+		for code, k := range kinds {
+			m[code] = k.changes
+		}
+		return m
+	}()
+)

@@ -80,6 +80,8 @@ type Server struct {
 	Idle func() time.Duration
 	// TrustedProxies are balancers whose PROXY headers are believed.
 	TrustedProxies []netip.Prefix
+	// Access says who may send what.
+	Access Access
 	// Stats counts what happens.
 	Stats Stats
 
@@ -87,6 +89,7 @@ type Server struct {
 	seed      maphash.Seed
 	templates struct{ success, noRoute template }
 	budget    *semaphore.Weighted
+	guard     *guard // nil where nothing is restricted
 	ctx       context.Context
 	cancel    context.CancelFunc
 	leaving   atomic.Bool
@@ -121,6 +124,7 @@ func (s *Server) init() {
 		}
 		s.Limits.InFlight = max(s.Limits.InFlight, largest)
 		s.budget = semaphore.NewWeighted(s.Limits.InFlight)
+		s.guard = newGuard(&s.Access)
 		s.ctx, s.cancel = context.WithCancel(context.Background())
 		s.conns = make(map[*conn]struct{})
 		s.perAddr = make(map[netip.Addr]int)

@@ -46,6 +46,7 @@ type Stats struct {
 
 	answers [len(known) + 1][len(resultNames)]atomic.Uint64
 	ended   traffic // of connections that have ended
+	denied  denials
 }
 
 // known are the codes that are counted, in order.

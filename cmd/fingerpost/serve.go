@@ -197,6 +197,10 @@ func (n *node) newRemoting(cfg *config.Config) error {
 	for _, p := range r.TrustedProxies {
 		n.remoting.TrustedProxies = append(n.remoting.TrustedProxies, prefix(p))
 	}
+	var err error
+	if n.remoting.Access, err = n.access(&cfg.Access); err != nil {
+		return err
+	}
 	if cfg.TLS.CertPath == "" || cfg.TLS.Mode == "disabled" {
 		return nil
 	}
