@@ -234,7 +234,11 @@ func (s *Server) refuse(c *conn, limit string) {
 // forget takes a connection that has ended off the books, and with it what lived by
 // it. When the whole server stops nobody's broker has gone.
 func (s *Server) forget(c *conn) {
+	if !s.isStopped() {
+		s.Registry.Release(c, c.cause("connectionClosed"))
+	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	delete(s.conns, c)
 	s.Stats.ended.received.Add(c.traffic.received.Load())
 	s.Stats.ended.sent.Add(c.traffic.sent.Load())
@@ -242,11 +246,6 @@ func (s *Server) forget(c *conn) {
 		if s.perAddr[c.addr]--; s.perAddr[c.addr] == 0 {
 			delete(s.perAddr, c.addr)
 		}
-	}
-	stopped := s.stopped
-	s.mu.Unlock()
-	if !stopped {
-		s.Registry.Release(c, c.cause("connectionClosed"))
 	}
 }
 
