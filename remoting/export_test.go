@@ -21,8 +21,8 @@ var Codes = codes
 // Dispatch is what is served; AccessKinds tells of each request that has a class whether it
 // changes anything.
 var (
-	Dispatch = dispatch
-	AccessKinds    = func() map[wire.RequestCode]bool {
+	Dispatch    = dispatch
+	AccessKinds = func() map[wire.RequestCode]bool {
 		m := make(map[wire.RequestCode]bool)
 		for code, k := range kinds {
 			m[code] = k.changes
