@@ -117,6 +117,8 @@ func TestCookbook(t *testing.T) {
 type kitchen struct {
 	t           *testing.T
 	base        string
+	remoting    string
+	home        string
 	broker      *nstest.Broker // broker-a
 	in          *os.File
 	out, errors *output
@@ -146,9 +148,9 @@ func stock(t *testing.T, addr string) *nstest.Broker {
 func newKitchen(t *testing.T) *kitchen {
 	dir := t.TempDir()
 	p := start(t, dir, "--need-wait-for-service=false")
-	k := &kitchen{t: t, base: p.url(t), out: newOutput(), errors: newOutput()}
+	k := &kitchen{t: t, base: p.url(t), remoting: p.remoting(t), home: dir, out: newOutput(), errors: newOutput()}
 	t.Cleanup(k.wg.Wait)
-	k.broker = stock(t, p.remoting(t))
+	k.broker = stock(t, k.remoting)
 	// The server is at the port of the page, as far as curl can tell, and the program
 	// is on the path.
 	u, err := url.Parse(k.base)
