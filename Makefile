@@ -6,7 +6,7 @@ COMMIT  ?= $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 LDFLAGS  = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race lint generate fuzz interop diff e2e bench compare check image release
+.PHONY: help run build test race lint generate fuzz interop diff e2e bench compare chaos check image release
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ bench: ## the benchmarks of every path, with allocations
 
 compare: ## beside Java's NameServer and a raw echo, in one run; SET=quick or full; needs Java
 	bash interop/bench/compare.sh $(or $(SET),quick)
+
+chaos: ## brokers that flap and break in every way for CHAOS_TIME (10m), every answer checked
+	go run ./internal/chaos chaos -time $(or $(CHAOS_TIME),10m) $(ARGS)
 
 check: ## everything that CI runs, in the same order
 	bash .ci/run

@@ -48,13 +48,17 @@ var rooms = map[string]room{
 		ours: []string{"registry", "api", "internal/auth", "internal/convert", "internal/texttable"},
 	},
 	// Writes the description from the comments in handlers and what handlers say of themselves.
-	"openapi":           {stdOnly: true},
-	"openapi/gen":       {ours: []string{"api", "handlers"}},
-	"cmd/fingerpost":    {joins: true, tests: []string{"internal/nstest"}},
-	"docs/examples":     {stdOnly: true}, // programs for people to copy
-	"deploy/release":    {stdOnly: true}, // builds what is published
-	"internal/auth":     {},
-	"internal/convert":  {ours: []string{"registry", "api"}, stdOnly: true},
+	"openapi":          {stdOnly: true},
+	"openapi/gen":      {ours: []string{"api", "handlers"}},
+	"cmd/fingerpost":   {joins: true, tests: []string{"internal/nstest"}},
+	"docs/examples":    {stdOnly: true}, // programs for people to copy
+	"deploy/release":   {stdOnly: true}, // builds what is published
+	"internal/auth":    {},
+	"internal/convert": {ours: []string{"registry", "api"}, stdOnly: true},
+	// It runs the server to break it, and is no part of the product.
+	"internal/chaos": {ours: []string{
+		"registry", "remoting", "remoting/wire", "api", "handlers", "web", "internal/auth", "internal/faultnet", "internal/nstest",
+	}},
 	"internal/faultnet": {stdOnly: true}, // broken connections, for tests
 	"internal/kvfile":   {stdOnly: true},
 	// Asks other NameServers; its tests ask a real one.

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+)
+
+func main() {
+	if err := program(os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// errWrong ends a program that has told what is wrong.
+var errWrong = errors.New("chaos: something is wrong, see above")
+
+const usage = "chaos: say what to do: chaos, overload or soak; -h after it lists its flags"
+
+// program runs one of the commands. What it finds goes to out.
+func program(args []string, out, log io.Writer) error {
+	if len(args) == 0 {
+		return errors.New(usage)
+	}
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	flags.SetOutput(out)
+	var work func() (bool, error)
+	switch args[0] {
+	case "chaos":
+		p := usual(out)
+		flags.DurationVar(&p.time, "time", p.time, "how long it goes on")
+		flags.IntVar(&p.steps, "steps", 0, "steps of each worker, instead of a time; as fast as possible")
+		flags.IntVar(&p.rate, "rate", p.rate, "steps a second, and a quarter as many reads; 0 is as many as possible")
+		flags.IntVar(&p.workers, "workers", p.workers, "workers at once")
+		flags.IntVar(&p.groups, "groups", p.groups, "broker groups of each worker, of two brokers each")
+		flags.Uint64Var(&p.seed, "seed", rand.Uint64(), "what happens is drawn from this")
+		verbose := flags.Bool("v", false, "show the server's log")
+		work = func() (bool, error) {
+			if *verbose {
+				p.log = log
+			}
+			if p.steps > 0 {
+				p.rate = 0
+			}
+			return chaos(p)
+		}
+	default:
+		return errors.New(usage)
+	}
+	if err := flags.Parse(args[1:]); err != nil {
+		return err
+	}
+	ok, err := work()
+	if err == nil && !ok {
+		return errWrong
+	}
+	return err
+}
