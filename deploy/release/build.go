@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -19,6 +20,7 @@ import (
 // program is the program as it was built for one platform.
 type program struct {
 	os, arch string
+	path     string // where it was built
 	content  []byte
 	info     *buildinfo.BuildInfo
 	modules  map[string]module // what is linked, by path
@@ -42,19 +44,19 @@ func (p *program) suffix() string {
 func (r *release) build(ctx context.Context, work, target string) (*program, error) {
 	p := &program{modules: map[string]module{}}
 	p.os, p.arch, _ = strings.Cut(target, "/")
-	name := filepath.Join(work, p.os+"-"+p.arch+p.suffix())
+	p.path = filepath.Join(work, p.os+"-"+p.arch+p.suffix())
 	env := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch,
 		// Whatever the builder prefers must not decide what others run.
 		"GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOWORK=off", "GOFIPS140=off")
 	// The linker's id of the build would differ with the folder of the compiler's cache.
 	ld := fmt.Sprintf("-s -w -buildid= -X main.version=%s -X main.commit=%s", r.version, r.commit)
-	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", ld, "-o", name, "./cmd/fingerpost")
+	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", ld, "-o", p.path, "./cmd/fingerpost")
 	c.Dir, c.Env, c.Stderr = r.root, env, os.Stderr
 	if err := c.Run(); err != nil {
 		return nil, fmt.Errorf("go build: %w", err)
 	}
 	var err error
-	if p.content, err = os.ReadFile(name); err != nil {
+	if p.content, err = os.ReadFile(p.path); err != nil {
 		return nil, err
 	}
 	if len(p.content) > maxProgram {
@@ -121,6 +123,26 @@ func (r *release) papers() ([]file, error) {
 		return err
 	})
 	return all, err
+}
+
+// shells are those whose completion is in every archive.
+var shells = []string{"bash", "zsh", "fish", "powershell"}
+
+// completions asks the program, as this machine runs it, for them.
+func (r *release) completions(ctx context.Context, work string) ([]file, error) {
+	here, err := r.build(ctx, work, runtime.GOOS+"/"+runtime.GOARCH)
+	if err != nil {
+		return nil, err
+	}
+	var all []file
+	for _, shell := range shells {
+		out, err := exec.CommandContext(ctx, here.path, "completion", shell).Output()
+		if err != nil {
+			return nil, fmt.Errorf("fingerpost completion %s: %w", shell, err)
+		}
+		all = append(all, file{"completions/fingerpost." + shell, 0o644, out})
+	}
+	return all, nil
 }
 
 // licences are the licences of all that is linked, whose terms ask for them to come along.

@@ -87,6 +87,8 @@ func (r *release) debianFiles(p *program, papers []file, bom []byte) ([]file, er
 			f.name = "usr/share/zsh/vendor-completions/_fingerpost"
 		case "completions/fingerpost.fish":
 			f.name = "usr/share/fish/vendor_completions.d/fingerpost.fish"
+		case "completions/fingerpost.powershell":
+			continue
 		case "LICENSE":
 			continue // Debian has the text of that licence already
 		case "NOTICE":

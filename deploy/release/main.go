@@ -145,6 +145,11 @@ func (r *release) make(ctx context.Context, targets []string) error {
 	if err != nil {
 		return err
 	}
+	more, err := r.completions(ctx, work)
+	if err != nil {
+		return err
+	}
+	papers = append(papers, more...)
 	for _, t := range targets {
 		p, err := r.build(ctx, work, t)
 		if err != nil {

@@ -49,6 +49,9 @@ func TestPackage(t *testing.T) {
 	users := s.read("etc/passwd") + s.read("etc/group")
 
 	s.dpkg("--install", debs[0])
+	if got := s.read("usr/share/bash-completion/completions/fingerpost"); !strings.Contains(got, "complete") {
+		t.Errorf("what completes commands in bash is\n%s", got)
+	}
 	for name, want := range map[string]string{
 		"usr/bin/fingerpost": "-rwxr-xr-x 0:0", conffile: "-rw-r----- 0:gid", "etc/fingerpost": "drwxrwx--- 0:gid", "var/lib/fingerpost": "drwx------ uid:gid",
 	} {
