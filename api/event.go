@@ -9,11 +9,12 @@ const (
 	KindKV        = "kv"
 	KindConfig    = "config"
 	KindServer    = "server"
+	KindPeer      = "peer"
 )
 
 // Kinds returns every kind that a watch may ask for.
 func Kinds() []string {
-	return []string{KindMember, KindTopic, KindCluster, KindWritePerm, KindKV, KindConfig, KindServer}
+	return []string{KindMember, KindTopic, KindCluster, KindWritePerm, KindKV, KindConfig, KindServer, KindPeer}
 }
 
 // ChangeSet is one transaction: everything it changed, and why.
@@ -45,14 +46,18 @@ type Cause struct {
 // Change is what happened to one thing. Which of the naming fields are there depends
 // on the kind.
 type Change struct {
-	Kind string `json:"kind" enums:"member,topic,cluster,writePerm,kv,config,server" example:"member"`
+	Kind string `json:"kind" enums:"member,topic,cluster,writePerm,kv,config,server,peer" example:"member"`
 	// Op is created, changed, deleted, expired, disconnected, rejected, ownerChanged,
-	// wiped, restored, started or stopping; the set is open.
+	// wiped, restored, started, stopping, diverged, converged, unreachable or reachable;
+	// the set is open.
 	Op         string `json:"op" example:"changed"`
 	Cluster    string `json:"cluster,omitempty" example:"DefaultCluster"`
 	BrokerName string `json:"brokerName,omitempty" example:"broker-b"`
 	BrokerID   *int64 `json:"brokerId,omitempty" example:"0"`
 	Topic      string `json:"topic,omitempty" example:"PayDone"`
+	// Peer is the address of another NameServer, which differs from this one or no
+	// longer; Before and After have the number of differences.
+	Peer string `json:"peer,omitempty" example:"10.0.0.2:9876"`
 	// Mapping tells that the broker's part of a static topic changed.
 	Mapping   bool    `json:"mapping,omitempty"`
 	Namespace *string `json:"namespace,omitempty"`
@@ -63,7 +68,8 @@ type Change struct {
 	// in the thing itself. A value of more than 1 KiB is given by its length, valueBytes.
 	Before map[string]any `json:"before,omitempty"`
 	After  map[string]any `json:"after,omitempty"`
-	// Code and Detail say why something was rejected, or what is in conflict.
+	// Code and Detail say why something was rejected, what is in conflict, or on what a
+	// peer differs.
 	Code   string `json:"code,omitempty" example:"stale-state-version"`
 	Detail string `json:"detail,omitempty"`
 }

@@ -35,11 +35,14 @@ const (
 	OpConverged
 	OpStarted
 	OpStopping
+	OpUnreachable
+	OpReachable
 )
 
 var opNames = [...]string{
 	"created", "changed", "deleted", "expired", "disconnected", "rejected", "ownerChanged",
 	"wiped", "restored", "diverged", "converged", "started", "stopping",
+	"unreachable", "reachable",
 }
 
 // String returns the word used on the wire, such as "ownerChanged".
@@ -62,6 +65,7 @@ type Change struct {
 	KV         []KVChange
 	Config     []ConfigChange
 	Server     []ServerChange
+	Peers      []PeerChange
 	// MinIDs are notices due to members of groups whose smallest id changed.
 	MinIDs []MinIDChange
 }
@@ -118,6 +122,18 @@ type ServerChange struct {
 	Detail string
 }
 
+// PeerChange is news of another NameServer of the set: that what it holds differs from
+// what is here (OpDiverged), differs less than before (OpChanged), or no longer
+// (OpConverged), or whether it can be asked at all.
+type PeerChange struct {
+	Op   Op
+	Peer string
+	// Before and After are how many differences there were and are.
+	Before, After int
+	// Detail names some of the differences, or says why the peer cannot be asked.
+	Detail string
+}
+
 // MinIDChange is a notice for the members of a group whose smallest id changed.
 type MinIDChange struct {
 	Broker       string
@@ -130,23 +146,26 @@ type MinIDChange struct {
 }
 
 func (c *Change) empty() bool {
-	return len(c.Members)+len(c.Topics)+len(c.Clusters)+len(c.WritePerms)+len(c.KV)+len(c.Config)+len(c.Server)+len(c.MinIDs) == 0
+	return len(c.Members)+len(c.Topics)+len(c.Clusters)+len(c.WritePerms)+len(c.KV)+len(c.Config)+len(c.Server)+len(c.Peers)+len(c.MinIDs) == 0
 }
 
 // Size is the number of things changed.
 func (c *Change) Size() int {
-	return len(c.Members) + len(c.Topics) + len(c.Clusters) + len(c.WritePerms) + len(c.KV) + len(c.Config) + len(c.Server)
+	return len(c.Members) + len(c.Topics) + len(c.Clusters) + len(c.WritePerms) + len(c.KV) + len(c.Config) + len(c.Server) + len(c.Peers)
 }
 
 // bytes is a rough measure of what keeping the change costs: the size of its parts and
 // of the texts that nothing else may keep any more.
 func (c *Change) bytes() int {
-	n := 320 + 72*len(c.Topics) + 480*len(c.Members) + 64*(len(c.Clusters)+len(c.WritePerms)+len(c.Config)+len(c.Server))
+	n := 320 + 72*len(c.Topics) + 480*len(c.Members) + 64*(len(c.Clusters)+len(c.WritePerms)+len(c.Config)+len(c.Server)+len(c.Peers))
 	for i := range c.Topics {
 		n += len(c.Topics[i].Topic)
 	}
 	for _, x := range c.Server {
 		n += len(x.Detail)
+	}
+	for _, x := range c.Peers {
+		n += len(x.Peer) + len(x.Detail)
 	}
 	for _, m := range c.Members {
 		n += len(m.Detail)

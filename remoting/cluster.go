@@ -9,9 +9,15 @@ import (
 
 // clusterInfo answers 106, which every 5.x broker asks every 5 s and drops its
 // connection over if it waits longer than 3 s: it is encoded once for each change of
-// the groups.
-func (c *conn) clusterInfo(_ *wire.Command, a *answer) {
+// the groups. Nodes of ours that compare themselves ask for digests besides.
+func (c *conn) clusterInfo(req *wire.Command, a *answer) {
 	s := c.srv.Registry.Snapshot()
+	if req.Ext.Text(wire.FieldDigests).Present {
+		d := s.Digests()
+		a.ext.Set(wire.FieldEpoch, s.Epoch)
+		a.ext.Set(wire.FieldTopicsDigest, d.Topics)
+		a.ext.Set(wire.FieldKVDigest, d.KV)
+	}
 	a.body = s.GroupsMemo().Encoded(slotLegacy, func() []byte {
 		var out wire.ClusterInfo
 		for _, g := range s.Groups() {

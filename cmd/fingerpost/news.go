@@ -66,7 +66,24 @@ func (n *news) tell(c *registry.Change) {
 	for _, s := range c.Config {
 		log.Info("setting changed", "key", s.Key)
 	}
+	for _, p := range c.Peers {
+		tellPeer(log, &p)
+	}
 	tellTopics(log, c.Topics)
+}
+
+func tellPeer(log *slog.Logger, p *registry.PeerChange) {
+	log = log.With("peer", p.Peer)
+	switch p.Op {
+	case registry.OpUnreachable:
+		log.Warn("peer unreachable", "err", p.Detail)
+	case registry.OpReachable:
+		log.Info("peer reachable")
+	case registry.OpDiverged:
+		log.Warn("peer diverged", "differences", p.After, "before", p.Before, "detail", p.Detail)
+	default:
+		log.Info("peer "+p.Op.String(), "differences", p.After, "before", p.Before)
+	}
 }
 
 func tellMember(log *slog.Logger, m *registry.MemberChange) {

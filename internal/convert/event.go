@@ -83,6 +83,11 @@ func (v *View) serverParts(c *registry.Change, f *Filter, yield yieldPart) bool 
 			return false
 		}
 	}
+	for _, x := range c.Peers {
+		if f.kind(api.KindPeer) && len(f.Clusters) == 0 && !yield(api.KindPeer, func() api.Change { return peerChange(&x) }) {
+			return false
+		}
+	}
 	for _, x := range c.Config {
 		if f.kind(api.KindConfig) && len(f.Clusters) == 0 && !yield(api.KindConfig, func() api.Change {
 			return api.Change{
@@ -150,6 +155,14 @@ func (v *View) tableParts(c *registry.Change, f *Filter, yield yieldPart) bool {
 		}
 	}
 	return true
+}
+
+func peerChange(x *registry.PeerChange) api.Change {
+	out := api.Change{Kind: api.KindPeer, Op: x.Op.String(), Peer: x.Peer, Detail: x.Detail}
+	if x.Before != x.After {
+		out.Before, out.After = map[string]any{"differences": x.Before}, map[string]any{"differences": x.After}
+	}
+	return out
 }
 
 func memberCluster(x *registry.MemberChange) string {

@@ -12,6 +12,35 @@ func (c *Client) Clusters(ctx context.Context) (*wire.ClusterInfo, error) {
 	return decoded(ctx, c, wire.GetBrokerClusterInfo, nil, wire.DecodeClusterInfo)
 }
 
+// Node is what a server says of itself and of its tables.
+type Node struct {
+	*wire.ClusterInfo
+	// Version and Language are those of the answer. A server of ours gives those of the
+	// Java server that it stands for.
+	Version  wire.Version
+	Language wire.Language
+	// Epoch names the process of a server of ours, and is "" for any other. Then Topics
+	// and KV are the digests of its tables.
+	Epoch      string
+	Topics, KV string
+}
+
+// Node returns every group and every cluster, and who the server is [106].
+func (c *Client) Node(ctx context.Context) (*Node, error) {
+	resp, err := c.Call(ctx, wire.GetBrokerClusterInfo, wire.Fields{{Name: wire.FieldDigests, Value: "true"}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	info, err := wire.DecodeClusterInfo(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	return &Node{
+		ClusterInfo: info, Version: resp.Version, Language: resp.Language, Epoch: resp.Ext.Text(wire.FieldEpoch).Value,
+		Topics: resp.Ext.Text(wire.FieldTopicsDigest).Value, KV: resp.Ext.Text(wire.FieldKVDigest).Value,
+	}, nil
+}
+
 // Topics returns the names of all topics in the server's order [206]. It fails with an
 // [Error] where the list is switched off.
 func (c *Client) Topics(ctx context.Context) ([]string, error) {

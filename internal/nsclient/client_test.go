@@ -86,6 +86,11 @@ func TestAsk(t *testing.T) {
 	check("106", info, err, &wire.ClusterInfo{
 		Brokers: []wire.BrokerData{group}, Clusters: []wire.Cluster{{Name: "c", Brokers: []string{"broker-a"}}},
 	})
+	node, err := c.Node(ctx)
+	digests := reg.Snapshot().Digests()
+	check("106 of ours", node, err, &nsclient.Node{
+		ClusterInfo: info, Version: wire.V5_5_0, Epoch: reg.Epoch(), Topics: digests.Topics, KV: digests.KV,
+	})
 	topics, err := c.Topics(ctx)
 	check("206", topics, err, []string{"T", "U"})
 	topics, err = c.TopicsByCluster(ctx, "c")

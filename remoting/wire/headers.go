@@ -31,6 +31,17 @@ const (
 	FieldZoneName          = "__ZONE_NAME"
 )
 
+// The names of typed fields of our own. A server of ours that is asked for 106 with
+// FieldDigests says in its answer who it is and what identifies its tables, so that two
+// of ours compare themselves without sending them. Every other server passes the field
+// over, and no other client sends it.
+const (
+	FieldDigests      = "fingerpostDigests"
+	FieldEpoch        = "fingerpostEpoch"
+	FieldTopicsDigest = "fingerpostTopicsDigest"
+	FieldKVDigest     = "fingerpostKVDigest"
+)
+
 // BrokerIdentity are the fields by which 103, 104, 322 and 904 name a broker. The
 // texts are opaque; the address is what clients shall use.
 type BrokerIdentity struct {

@@ -1,10 +1,10 @@
 // What a change set was about: the most telling of its changes, and how many more.
 
 const ends = { deleted: 'minus', expired: 'expired', disconnected: 'expired', rejected: 'cross' };
-const icons = { created: 'plus', changed: 'change', wiped: 'lock', restored: 'check', ownerChanged: 'change', started: 'play', stopping: 'pause', ...ends };
+const icons = { created: 'plus', changed: 'change', wiped: 'lock', restored: 'check', ownerChanged: 'change', started: 'play', stopping: 'pause', diverged: 'peers', converged: 'check', unreachable: 'cross', reachable: 'check', ...ends };
 
 // A member that left explains the topics that left with it, a wipe the perms it changed.
-const order = ['server', 'writePerm', 'member', 'kv', 'config', 'topic', 'cluster'];
+const order = ['server', 'peer', 'writePerm', 'member', 'kv', 'config', 'topic', 'cluster'];
 
 /**
  * @param {any} set a change set
@@ -29,6 +29,7 @@ function subject(c) {
     case 'topic': return { name: c.topic, path: ['topics', c.topic] };
     case 'kv': return { name: c.namespace + '/' + c.key, path: ['kv', c.namespace, c.key] };
     case 'config': return { name: c.key, path: ['config'] };
+    case 'peer': return { name: c.peer, path: ['peers', c.peer] };
     case 'cluster': return { name: c.cluster, path: ['clusters'] };
   }
   return { name: c.detail ?? '', path: null };

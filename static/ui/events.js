@@ -12,7 +12,7 @@ import { Actor, keyOf, Subject } from './changes.js';
 import { Badge, Code, Icon, Name, When } from './atoms.js';
 import { Blank, Failed, Loading } from './states.js';
 
-export const kinds = ['member', 'topic', 'writePerm', 'kv', 'config', 'cluster', 'server'];
+export const kinds = ['member', 'topic', 'writePerm', 'kv', 'config', 'cluster', 'peer', 'server'];
 const page = 100;
 
 const touches = (set, want) => (!want.kind || set.changes.some((c) => c.kind === want.kind))
