@@ -13,7 +13,7 @@ type draft struct {
 	next    *Snapshot
 	own     *owner
 	change  *Change
-	steps   map[step]*layout
+	steps   steps
 	newView bool
 	newName bool
 	dirty   bool // something was changed that no change tells of
@@ -33,7 +33,7 @@ func (r *Registry) begin(cause Cause) *draft {
 	next := *r.Snapshot()
 	return &draft{
 		reg: r, next: &next, own: new(owner), change: &Change{Cause: cause},
-		steps: make(map[step]*layout), millis: r.now().UnixMilli(),
+		millis: r.now().UnixMilli(),
 	}
 }
 
@@ -90,12 +90,17 @@ func (d *draft) table(broker string) *table {
 // and reports whether that changed anything and whether the part is new. l is what the
 // broker listed, spec what clients are to see of it.
 func (d *draft) setQueue(l *Listed, broker string, spec QueueSpec) (changed, isNew bool) {
+	return d.setQueueOf(d.next.topics.getHashed(l.Name, l.h), l, broker, spec)
+}
+
+// setQueueOf is setQueue for a topic that has been looked up; old is nil for a new one.
+func (d *draft) setQueueOf(old *Topic, l *Listed, broker string, spec QueueSpec) (changed, isNew bool) {
 	tab := d.table(broker)
 	was := tab.topics.getHashed(l.Name, l.h)
 	if was != nil && was.Config == l.Config {
 		l = was
 	}
-	old, from := d.next.topics.getHashed(l.Name, l.h), emptyLayout
+	from := emptyLayout
 	ch := TopicChange{Op: OpCreated, Topic: l.Name, Broker: broker, After: spec}
 	if old != nil {
 		from = old.layout
@@ -111,11 +116,35 @@ func (d *draft) setQueue(l *Listed, broker string, spec QueueSpec) (changed, isN
 	if was != l {
 		tab.topics.put(l, d.own)
 	}
-	to := d.reg.layouts.after(step{from: from, q: QueueData{Broker: broker, QueueSpec: spec}}, d.steps)
+	to := d.reg.layouts.after(step{from: from, q: QueueData{Broker: broker, QueueSpec: spec}}, &d.steps)
 	d.putTopic(old, l.Name, to, l)
 	d.change.Topics = append(d.change.Topics, ch)
 	d.next.topicsRevision = d.revision()
 	return true, ch.Op == OpCreated
+}
+
+// addQueues gives a broker that has no topics the ones that p sets, all at once, which
+// for long lists takes a fraction of what setQueue would.
+func (d *draft) addQueues(p *plan, broker string) {
+	if len(p.set) == 0 {
+		return
+	}
+	versions := make([]*Topic, len(p.set))
+	for i, l := range p.set {
+		old, from := p.known[i], emptyLayout
+		if old != nil {
+			from = old.layout
+		} else {
+			d.newName = true
+		}
+		spec := p.spec(l)
+		to := d.reg.layouts.after(step{from: from, q: QueueData{Broker: broker, QueueSpec: spec}}, &d.steps)
+		versions[i] = d.version(old, l.Name, to, l)
+		d.change.Topics = append(d.change.Topics, TopicChange{Op: OpCreated, Topic: l.Name, Broker: broker, After: spec})
+	}
+	d.next.topics.putAll(versions, d.own)
+	d.table(broker).topics.putAll(slices.Clone(p.set), d.own)
+	d.next.topicsRevision = d.revision()
 }
 
 // maxShared bounds how many different configurations a topic keeps for sharing.
@@ -124,6 +153,13 @@ const maxShared = 4
 // putTopic stores a new version of the topic. l, which may only be nil for a topic that
 // is known, is kept for sharing.
 func (d *draft) putTopic(old *Topic, name string, to *layout, l *Listed) *Topic {
+	t := d.version(old, name, to, l)
+	d.next.topics.put(t, d.own)
+	return t
+}
+
+// version makes what putTopic stores.
+func (d *draft) version(old *Topic, name string, to *layout, l *Listed) *Topic {
 	t := &Topic{Name: name, Revision: d.revision(), ChangedMillis: d.millis, layout: to}
 	if old != nil {
 		t.Name, t.h, t.mappings, t.listed = old.Name, old.h, old.mappings, old.listed
@@ -137,7 +173,6 @@ func (d *draft) putTopic(old *Topic, name string, to *layout, l *Listed) *Topic 
 		}
 		t.listed = append(slices.Clone(keep), l)
 	}
-	d.next.topics.put(t, d.own)
 	return t
 }
 
@@ -159,7 +194,7 @@ func (d *draft) dropQueue(topic, broker string) bool {
 
 // dropPart takes q out of the topic, but leaves the broker's table alone.
 func (d *draft) dropPart(old *Topic, q QueueData) {
-	to := d.reg.layouts.after(step{from: old.layout, q: QueueData{Broker: q.Broker}, gone: true}, d.steps)
+	to := d.reg.layouts.after(step{from: old.layout, q: QueueData{Broker: q.Broker}, gone: true}, &d.steps)
 	d.change.Topics = append(d.change.Topics, TopicChange{Op: OpDeleted, Topic: old.Name, Broker: q.Broker, Before: q.QueueSpec})
 	d.next.topicsRevision = d.revision()
 	if to == emptyLayout {
@@ -225,7 +260,7 @@ func (d *draft) dropGroup(g *Group) {
 	if t := d.next.tables.get(g.Name); t != nil {
 		d.change.Topics = slices.Grow(d.change.Topics, t.topics.len())
 		for l := range t.topics.all() {
-			topic := d.next.topics.get(l.Name)
+			topic := d.next.topics.getHashed(l.Name, l.h)
 			d.dropPart(topic, *topic.layout.find(g.Name))
 		}
 		d.next.tables.del(g.Name, d.own)

@@ -98,6 +98,20 @@ func (x *index[V]) put(v V, o *owner) {
 	}
 }
 
+// putAll stores values of distinct names, each as put does. It visits each node once,
+// so that the more values there are, the less each costs. It changes the order of vs.
+func (x *index[V]) putAll(vs []V, o *owner) {
+	if len(vs) == 0 {
+		return
+	}
+	if x.root == nil {
+		x.root = &node[V]{own: o}
+	}
+	var added int
+	x.root, added = x.root.putAll(vs, 0, o)
+	x.n += added
+}
+
 // del removes the value named k, if there is one.
 func (x *index[V]) del(k string, o *owner) { x.remove(k, hashString(k), o) }
 
@@ -184,6 +198,83 @@ func (n *node[V]) put(v V, h uint64, shift uint, o *owner) (*node[V], bool) {
 	n.vals = slices.Insert(n.vals, at, v)
 	n.has |= bit
 	return n, true
+}
+
+// fewValues is how many are not worth sorting.
+const fewValues = 4
+
+func (n *node[V]) putAll(vs []V, shift uint, o *owner) (*node[V], int) {
+	added := 0
+	if len(vs) <= fewValues || shift > maxShift {
+		for _, v := range vs {
+			var isNew bool
+			if n, isNew = n.put(v, v.hash(), shift, o); isNew {
+				added++
+			}
+		}
+		return n, added
+	}
+	n = n.mine(o)
+	ends := sortByPlace(vs, shift)
+	begin := 0
+	for place, end := range ends {
+		of := vs[begin:end]
+		begin = end
+		if len(of) == 0 {
+			continue
+		}
+		bit := uint64(1) << place
+		at := bits.OnesCount64(n.deep & (bit - 1))
+		if n.deep&bit == 0 {
+			if len(of) == 1 {
+				if _, isNew := n.put(of[0], of[0].hash(), shift, o); isNew {
+					added++
+				}
+				continue
+			}
+			kid := &node[V]{own: o}
+			if n.has&bit != 0 {
+				i := bits.OnesCount64(n.has & (bit - 1))
+				kid, _ = kid.put(n.vals[i], n.vals[i].hash(), shift+levelBits, o)
+				n.vals = slices.Delete(n.vals, i, i+1)
+				n.has &^= bit
+			}
+			n.kids = slices.Insert(n.kids, at, kid)
+			n.deep |= bit
+		}
+		kid, more := n.kids[at].putAll(of, shift+levelBits, o)
+		n.kids[at] = kid
+		added += more
+	}
+	return n, added
+}
+
+// sortByPlace orders values by their place in a node at shift, and returns where those of
+// each place end.
+func sortByPlace[V keyed](vs []V, shift uint) (ends [1 << levelBits]int) {
+	for _, v := range vs {
+		ends[v.hash()>>shift&levelMask]++
+	}
+	var next [1 << levelBits]int
+	sum := 0
+	for place, n := range ends {
+		next[place] = sum
+		sum += n
+		ends[place] = sum
+	}
+	// Each value is swapped to the next free position of its place, until the one that
+	// comes back belongs where it is.
+	for place := range ends {
+		for next[place] < ends[place] {
+			v := vs[next[place]]
+			at := v.hash() >> shift & levelMask
+			if int(at) != place {
+				vs[next[at]], vs[next[place]] = v, vs[next[at]]
+			}
+			next[at]++
+		}
+	}
+	return ends
 }
 
 func (n *node[V]) del(k string, h uint64, shift uint, o *owner) (*node[V], bool) {

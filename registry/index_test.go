@@ -49,10 +49,18 @@ func TestIndexAgainstMap(t *testing.T) {
 			o := new(owner)
 			for n := range rapid.IntRange(1, 60).Draw(t, "changes") {
 				k := rapid.SampledFrom(keys).Draw(t, "key")
-				if rapid.IntRange(0, 2).Draw(t, "remove") == 0 {
+				switch rapid.IntRange(0, 3).Draw(t, "what") {
+				case 0:
 					x.remove(k, hash(k), o)
 					delete(m, k)
-				} else {
+				case 1:
+					var all []*item
+					for _, k := range rapid.SliceOfDistinct(rapid.SampledFrom(keys), func(k string) string { return k }).Draw(t, "many") {
+						all = append(all, &item{k, hash(k), n})
+						m[k] = all[len(all)-1]
+					}
+					x.putAll(all, o)
+				default:
 					v := &item{k, hash(k), n}
 					x.put(v, o)
 					m[k] = v

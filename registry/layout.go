@@ -26,14 +26,28 @@ type step struct {
 	gone bool
 }
 
-// after returns the layout that s leads to, remembering it in memo for the other
-// topics of the same transaction, which usually take the very same step.
-func (ls *layouts) after(s step, memo map[step]*layout) *layout {
-	if to, ok := memo[s]; ok {
-		return to
+// steps remembers where the steps of a transaction have led. Its topics usually take the
+// very same step one after another, so the last one is looked at first.
+type steps struct {
+	known  map[step]*layout
+	last   step
+	lastTo *layout
+}
+
+// after returns the layout that s leads to.
+func (ls *layouts) after(s step, memo *steps) *layout {
+	if memo.lastTo != nil && s == memo.last {
+		return memo.lastTo
 	}
-	to := ls.intern(s)
-	memo[s] = to
+	to, ok := memo.known[s]
+	if !ok {
+		to = ls.intern(s)
+		if memo.known == nil {
+			memo.known = make(map[step]*layout)
+		}
+		memo.known[s] = to
+	}
+	memo.last, memo.lastTo = s, to
 	return to
 }
 

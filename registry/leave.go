@@ -212,8 +212,8 @@ func (d *draft) eachQueue(broker string, f func(*Listed, QueueSpec) QueueSpec) (
 		return 0
 	}
 	for l := range tab.topics.all() {
-		q := d.next.topics.get(l.Name).layout.find(broker)
-		d.setQueue(l, broker, f(l, q.QueueSpec))
+		t := d.next.topics.getHashed(l.Name, l.h)
+		d.setQueueOf(t, l, broker, f(l, t.layout.find(broker).QueueSpec))
 		topics++
 	}
 	return topics

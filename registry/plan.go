@@ -22,10 +22,12 @@ type plan struct {
 	refusal                  *Error
 	conflict, conflictDetail string
 
-	group    *Group // the group afterwards
-	counts   bool   // the sender's topics count
-	noWrite  bool   // it acts for a master: nothing is writable
-	set      []*Listed
+	group    *Group    // the group afterwards
+	counts   bool      // the sender's topics count
+	noWrite  bool      // it acts for a master: nothing is writable
+	snap     *Snapshot // what it was made of
+	set      []*Listed // which may be the statement's own
+	known    []*Topic  // beside each of set, the topic in snap, nil if it is new
 	gone     []string
 	total    int // topics of the statement
 	listing  *listing
@@ -54,7 +56,7 @@ func (p *plan) spec(l *Listed) QueueSpec {
 func (s *Snapshot) plan(reg *Registration, now time.Time) *plan {
 	p := &plan{
 		was: basis{group: s.groups.get(reg.Name), table: s.tables.get(reg.Name), rules: s.rules},
-		key: liveKey(reg.Cluster, reg.Addr),
+		key: liveKey(reg.Cluster, reg.Addr), snap: s,
 	}
 	p.live = s.lives.get(p.key)
 	p.place(s, reg)
@@ -259,6 +261,10 @@ func (p *plan) compare(s *Snapshot, reg *Registration, now time.Time) {
 		stands = reg.Topics.prev
 	}
 	p.clean = p.whole || untouched && p.live.clean
+	if p.was.table == nil {
+		p.set, p.known = topics, reg.Topics.topicsIn(s, topics)
+		return
+	}
 	var listed map[string]*Listed // what the sender last listed, made when it is needed
 	present := 0
 	for i, l := range topics {
@@ -288,7 +294,7 @@ func (p *plan) compare(s *Snapshot, reg *Registration, now time.Time) {
 				continue
 			}
 		}
-		p.set = append(p.set, l)
+		p.set, p.known = append(p.set, l), append(p.known, t)
 	}
 	if full && p.was.table != nil && p.was.table.topics.len() > present {
 		named := make(map[string]struct{}, len(topics))

@@ -194,12 +194,22 @@ func (d *draft) register(reg *Registration, p *plan, h Holder) Registered {
 	}
 	res := Registered{TopicsIgnored: reg.Topics != nil && reg.Topics.Len() > 0 && !p.counts}
 	d.change.Topics = slices.Grow(d.change.Topics, len(p.set)+len(p.gone))
-	for _, l := range p.set {
-		switch changed, isNew := d.setQueue(l, reg.Name, p.spec(l)); {
-		case isNew:
-			res.NewTopics++
-		case changed:
-			res.ChangedTopics++
+	current := p.snap == d.reg.Snapshot() && p.elsewhere == nil // what the plan found still stands
+	if current && p.was.table == nil {
+		d.addQueues(p, reg.Name)
+		res.NewTopics = len(p.set)
+	} else {
+		for i, l := range p.set {
+			t := p.known[i]
+			if !current {
+				t = d.next.topics.getHashed(l.Name, l.h)
+			}
+			switch changed, isNew := d.setQueueOf(t, l, reg.Name, p.spec(l)); {
+			case isNew:
+				res.NewTopics++
+			case changed:
+				res.ChangedTopics++
+			}
 		}
 	}
 	for _, name := range p.gone {

@@ -1,6 +1,9 @@
 package registry
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Statement is the topics of one registration, in the order of its body. It is
 // filled by Add outside any lock and handed to Register once. Brokers list their
@@ -12,6 +15,7 @@ type Statement struct {
 	prev   []*Listed
 	at     int       // entries of prev that matched by name so far
 	topics []*Listed // nil while every entry has been equal to prev
+	known  []*Topic  // beside each of topics, what snap has of that name, if it was looked up
 	broken bool      // the names no longer follow prev
 	last   *Topic    // what Intern found last
 }
@@ -43,11 +47,11 @@ func (st *Statement) Add(name string, c TopicConfig) {
 		if p := st.prev[st.at]; p.Name == name {
 			if p.Config == c {
 				if st.topics != nil {
-					st.topics = append(st.topics, p)
+					st.append(p, nil)
 				}
 			} else {
 				st.part(len(st.prev))
-				st.topics = append(st.topics, st.share(name, c))
+				st.append(st.share(name, c))
 			}
 			st.at++
 			return
@@ -55,31 +59,37 @@ func (st *Statement) Add(name string, c TopicConfig) {
 	}
 	st.part(0)
 	st.broken = true
-	st.topics = append(st.topics, st.share(name, c))
+	st.append(st.share(name, c))
+}
+
+func (st *Statement) append(l *Listed, t *Topic) {
+	st.topics, st.known = append(st.topics, l), append(st.known, t)
 }
 
 // part begins a list of its own with what has been equal so far.
 func (st *Statement) part(room int) {
 	if st.topics == nil {
-		st.topics = append(make([]*Listed, 0, max(room, st.at+1)), st.prev[:st.at]...)
+		room = max(room, st.at+1)
+		st.topics, st.known = append(make([]*Listed, 0, room), st.prev[:st.at]...), make([]*Topic, st.at, room)
 	}
 }
 
-// share finds a value that another broker listed, or makes a new one.
-func (st *Statement) share(name string, c TopicConfig) *Listed {
+// share finds a value that another broker listed, or makes a new one, and returns it with
+// the topic if that is known.
+func (st *Statement) share(name string, c TopicConfig) (*Listed, *Topic) {
 	t := st.last
 	if t == nil || t.Name != name {
 		t = st.snap.topics.get(name)
 	}
 	if t == nil {
-		return &Listed{Name: name, Config: c, h: hashString(name)}
+		return &Listed{Name: name, Config: c, h: hashString(name)}, nil
 	}
 	for _, l := range t.listed {
 		if l.Config == c {
-			return l
+			return l, t
 		}
 	}
-	return &Listed{Name: t.Name, Config: c, h: t.h}
+	return &Listed{Name: t.Name, Config: c, h: t.h}, t
 }
 
 // Len returns the number of topics added, counting a repeated name each time.
@@ -109,17 +119,46 @@ func (st *Statement) list() (topics []*Listed, same bool) {
 	if !st.broken {
 		return st.topics, false // prev's names, which are distinct
 	}
-	at := make(map[string]int, len(st.topics))
-	out := st.topics[:0:0]
-	for _, l := range st.topics {
-		if i, twice := at[l.Name]; twice {
-			out[i] = l
-			continue
+	st.distinct()
+	return st.topics, false
+}
+
+// distinct leaves each name once: in its first place, with what was last said of it.
+func (st *Statement) distinct() {
+	// A table of places by hash, at most half full; zero is none.
+	size := 1 << bits.Len(uint(2*len(st.topics)))
+	places := make([]uint32, size)
+	n := 0
+next:
+	for i, l := range st.topics {
+		at := l.h & uint64(size-1)
+		for ; places[at] != 0; at = (at + 1) & uint64(size-1) {
+			if p := places[at] - 1; st.topics[p].h == l.h && st.topics[p].Name == l.Name {
+				st.topics[p], st.known[p] = l, st.known[i]
+				continue next
+			}
 		}
-		at[l.Name] = len(out)
-		out = append(out, l)
+		st.topics[n], st.known[n] = l, st.known[i]
+		n++
+		places[at] = uint32(n)
 	}
-	return out, false
+	clear(st.topics[n:])
+	st.topics, st.known = st.topics[:n], st.known[:n]
+}
+
+// topicsIn returns what s has of each of the topics, which are list's result. Adding them
+// has looked most of them up already if it was in the same snapshot.
+func (st *Statement) topicsIn(s *Snapshot, topics []*Listed) []*Topic {
+	known := st.known
+	if s != st.snap || len(known) != len(topics) {
+		known = make([]*Topic, len(topics))
+	}
+	for i, l := range topics {
+		if known[i] == nil {
+			known[i] = s.topics.getHashed(l.Name, l.h)
+		}
+	}
+	return known
 }
 
 // merge returns the listing after further topics were named under the same data

@@ -41,7 +41,7 @@ var (
 	sizes     = flag.String("sizes", "3x100,20x2000", "comma list of BROKERSxTOPICS")
 	queues    = flag.Int("queues", 8, "queues per topic")
 	slaves    = flag.Int("slaves", 0, "slaves per master")
-	plans     = flag.String("plan", "route,other,reg", "comma list: startup, route, open, other, reg, mixed, churn, idle")
+	plans     = flag.String("plan", "route,other,reg", "comma list: startup, route, open, other, reg, mixed, loss, churn, idle")
 	rounds    = flag.Int("rounds", 3, "rounds per measurement")
 	duration  = flag.Duration("duration", 2*time.Second, "measured time per round")
 	warmup    = flag.Duration("warmup", 400*time.Millisecond, "unmeasured time before each")

@@ -46,6 +46,7 @@ func plan(want []string, brokers int) []cell {
 				n := map[bool]string{false: "plain", true: "deflate"}[z]
 				add("register unchanged "+n+" x1", true, load.Spec{Scenario: "register", Compressed: z, RegConcurrency: 1})
 				add("register changed "+n+" x1", true, load.Spec{Scenario: "register-changed", Compressed: z, RegConcurrency: 1})
+				add("register first "+n+" x1", true, load.Spec{Scenario: "first", Compressed: z})
 			}
 			add("register changed plain all", true, load.Spec{Scenario: "register-changed"})
 		case "mixed":
@@ -65,6 +66,11 @@ func plan(want []string, brokers int) []cell {
 			add("mixed route 1000/s, changed reg nonstop all", false, s)
 			s.Rate, s.Inflight = 0, 1
 			add("mixed route closed c16 i1, changed reg nonstop all", false, s)
+		case "loss":
+			quiet := load.Spec{Scenario: "route", Conns: 16, Inflight: 64, Rate: 1000}
+			add("loss route 1000/s, no loss", false, quiet)
+			quiet.Scenario = "loss"
+			add("loss route 1000/s, brokers lost", false, quiet)
 		case "churn":
 			add("churn c16 10 topics", false, load.Spec{Scenario: "churn", Conns: 16, ChurnTopics: 10, ChurnMax: 20000})
 		case "idle":

@@ -66,6 +66,12 @@ func (t *table) row(label string, res map[string][]*load.Result) {
 		if rs[0].Reg != nil {
 			fmt.Printf(" · reg %.1f/s mean %.1f p99 %.1f ms", g(func(r *load.Result) float64 { return r.Reg.Throughput }), g(func(r *load.Result) float64 { return r.Reg.MeanMS }), g(func(r *load.Result) float64 { return r.Reg.P99MS }))
 		}
+		if rs[0].Loss != nil {
+			fmt.Printf(" · routes right after p50 %.1f max %.1f ms", g(func(r *load.Result) float64 { return r.Loss.CorrectP50MS }), g(func(r *load.Result) float64 { return r.Loss.CorrectMaxMS }))
+		}
+		if rs[0].Rate > 0 {
+			fmt.Printf(" · longest %.0f µs", g(func(r *load.Result) float64 { return r.MaxUS }))
+		}
 		if rs[0].Scenario == "idle" {
 			fmt.Printf(" · rss before %.0f", g(func(r *load.Result) float64 { return r.RSSBeforeMB }))
 		}

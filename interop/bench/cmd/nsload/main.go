@@ -25,7 +25,7 @@ func main() {
 		duration  = flag.Duration("duration", 5*time.Second, "measured time")
 		warmup    = flag.Duration("warmup", 2*time.Second, "unmeasured time before it")
 		rate      = flag.Float64("rate", 0, "open loop: total requests per second, Poisson arrivals, latency from the intended time; 0 = closed loop")
-		scenario  = flag.String("scenario", "route", "comma list: route, route-standard-json, miss, heartbeat, register, register-changed, mixed, churn, idle")
+		scenario  = flag.String("scenario", "route", "comma list: route, route-standard-json, miss, heartbeat, register, register-changed, first, mixed, loss, churn, idle")
 		serialize = flag.String("serialize", "json", "header serialization of requests: json or rocketmq")
 		version   = flag.Int("version", proto.VersionV550, "MQVersion ordinal in requests (399 = 4.9.3 asks for legacy route JSON)")
 		brokers   = flag.Int("brokers", 3, "master brokers")

@@ -87,7 +87,8 @@ type Result struct {
 	PeakMB       float64 `json:"peak_mb,omitempty"`
 	ServerThread int     `json:"server_threads,omitempty"`
 
-	Reg *RegResult `json:"registrations,omitempty"`
+	Reg  *RegResult  `json:"registrations,omitempty"`
+	Loss *LossResult `json:"losses,omitempty"`
 }
 
 // RegResult is the registering side of a mixed measurement.

@@ -73,10 +73,12 @@ func (cl *Cluster) Run(s Spec) (*Result, error) {
 	}
 	var err error
 	switch s.Scenario {
-	case "route", "route-standard-json", "miss", "heartbeat", "mixed":
+	case "route", "route-standard-json", "miss", "heartbeat", "mixed", "loss":
 		err = cl.runRequests(s, r)
 	case "register", "register-changed":
 		err = cl.runRegister(s, r)
+	case "first":
+		err = cl.runFirst(s, r)
 	case "churn":
 		err = cl.runChurn(s, r)
 	case "idle":
@@ -115,8 +117,10 @@ func (cl *Cluster) runRequests(s Spec, r *Result) error {
 			if err != nil {
 				return err
 			}
-			cfg.wantBody = n
-			cfg.every = uint64(s.VerifyEvery)
+			if s.Scenario != "loss" { // where bodies come with one broker more or less
+				cfg.wantBody = n
+				cfg.every = uint64(s.VerifyEvery)
+			}
 			cfg.verify = func(body []byte, topic int) error { return cl.DS.VerifyRoute(body, topic, true) }
 		}
 	}
@@ -146,6 +150,10 @@ func (cl *Cluster) runRequests(s Spec, r *Result) error {
 	if s.Scenario == "mixed" {
 		reg = cl.startReg(s, s.RegChanged, start.Add(s.Warmup), start.Add(s.Warmup+s.Duration))
 	}
+	var lost func() (*LossResult, error)
+	if s.Scenario == "loss" {
+		lost = cl.startLoss(s, start.Add(s.Warmup), start.Add(s.Warmup+s.Duration))
+	}
 	var wg sync.WaitGroup
 	for _, w := range ws {
 		w.start = start
@@ -159,6 +167,11 @@ func (cl *Cluster) runRequests(s Spec, r *Result) error {
 	wg.Wait()
 	if reg != nil {
 		r.Reg = reg.wait(s)
+	}
+	if lost != nil {
+		if r.Loss, err = lost(); err != nil {
+			return err
+		}
 	}
 	var h, lag Hist
 	var reqB, respB uint64
