@@ -223,6 +223,8 @@ def broker_settings(namesrv, name, cluster, broker_id, port):
         "maxHashSlotNum": 1000, "maxIndexNum": 4000, "mappedFileSizeTimerLog": 4 * 1024 * 1024, "deleteWhen": "04",
         "diskMaxUsedSpaceRatio": 95,
         "slaveReadEnable": "true",              # else a 5.x slave refuses every pull
+        # A busy machine makes requests wait in a broker; what it refuses after 200 ms would look like a NameServer's fault.
+        "waitTimeMillsInSendQueue": 30000, "waitTimeMillsInPullQueue": 30000, "waitTimeMillsInHeartbeatQueue": 31000,
     }
     for word in ("mapped", "maped"):            # 4.x spells it with one p
         values[word + "FileSizeCommitLog"] = 16 * 1024 * 1024
