@@ -42,7 +42,10 @@ var chinese = map[string]string{
 	"remoting.maxTopics":                "一次注册最多的主题数",
 	"remoting.maxConnections":           "remoting 端口最多的连接数；0 表示不限",
 	"remoting.maxConnectionsPerAddress": "其中来自同一地址的最多连接数；0 表示不限",
-	"remoting.maxInFlightBytes":         "所有连接上正在读取或应答的请求的最多字节数",
+	"remoting.maxInFlightBytes":         "所有连接上正在读取或应答的、来自 broker 的大请求的最多字节数",
+	"remoting.brokerConnections":        "remoting.maxConnections 中留给 broker 的连接数，最多为其十分之一",
+	"remoting.maxClientInFlightBytes":   "其余请求的同样上限",
+	"remoting.overloadDelay":            "请求等待处理器超过多久以后，非 broker 的请求得到应答码 2；0 表示从不",
 	"remoting.writeTimeout":             "对端读取应答最多可以用多久，超过则关闭其连接",
 	"remoting.trustedProxies":           "可以用 PROXY 协议说明对端真实地址的负载均衡器的地址或网段",
 

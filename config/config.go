@@ -74,7 +74,10 @@ type Remoting struct {
 	MaxTopics                int
 	MaxConnections           int
 	MaxConnectionsPerAddress int
+	BrokerConnections        int
 	MaxInFlightBytes         Size
+	MaxClientInFlightBytes   Size
+	OverloadDelay            time.Duration
 	WriteTimeout             time.Duration
 	TrustedProxies           []string
 }
@@ -189,7 +192,14 @@ func Default(home, state string) Config {
 			MaxTopics:         1 << 20,
 			MaxConnections:    50_000,
 			MaxInFlightBytes:  512 * MiB, // thirty of the largest requests
-			WriteTimeout:      30 * time.Second,
+
+			// Clients ask in some hundred bytes, so this is for tools and mistakes.
+			MaxClientInFlightBytes: 64 * MiB,
+			BrokerConnections:      1000,
+			// Half of what a broker's heartbeat may take.
+			OverloadDelay: 50 * time.Millisecond,
+
+			WriteTimeout: 30 * time.Second,
 		},
 		Access: Access{
 			Protection: "off", Client: ClassAccess{Mode: "auto"}, Broker: ClassAccess{Mode: "auto"},

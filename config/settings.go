@@ -141,8 +141,20 @@ var table = []Setting{
 		Max: maxInt32, ptr: func(c *Config) any { return &c.Remoting.MaxConnectionsPerAddress },
 	},
 	{
-		Key: "remoting.maxInFlightBytes", Doc: "the most bytes of requests that are being read or answered, over all connections",
+		Key: "remoting.brokerConnections", Doc: "how many of remoting.maxConnections are kept for brokers, a tenth of them at most",
+		Max: maxInt32, ptr: func(c *Config) any { return &c.Remoting.BrokerConnections },
+	},
+	{
+		Key: "remoting.maxInFlightBytes", Doc: "the most bytes of large requests of brokers that are being read or answered, over all connections",
 		Min: int64(1 * MiB), Max: int64(1024 * GiB), ptr: func(c *Config) any { return &c.Remoting.MaxInFlightBytes },
+	},
+	{
+		Key: "remoting.maxClientInFlightBytes", Doc: "the same for all others' requests",
+		Min: int64(1 * MiB), Max: int64(1024 * GiB), ptr: func(c *Config) any { return &c.Remoting.MaxClientInFlightBytes },
+	},
+	{
+		Key: "remoting.overloadDelay", Doc: "how long requests may wait for a processor before those that are no broker's are answered code 2; 0 is for ever",
+		Max: int64(10 * time.Second), ptr: func(c *Config) any { return &c.Remoting.OverloadDelay },
 	},
 	{
 		Key: "remoting.writeTimeout", Doc: "how long a peer may take to read an answer before its connection is closed",

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"fingerpost/registry"
 	"fingerpost/remoting/wire"
 )
@@ -43,7 +45,8 @@ type conn struct {
 	lastRead   time.Time // when bytes last came
 	lastWrite  time.Time // when a write that may have taken long was done
 	writeUntil time.Time // the write deadline that is set
-	granted    int64     // bytes taken from the budget for large requests
+	granted    int64     // bytes taken from budget
+	budget     *semaphore.Weighted
 	begun      string    // what the peer has begun and has to end
 	arriveBy   time.Time // by then, or zero if it may take its time
 	readOnce   func(fd uintptr) bool
@@ -52,13 +55,17 @@ type conn struct {
 
 	// What has been served since the last flush, and the last code.
 	batch struct {
-		hits, misses, requests uint64
-		measured               bool // one of them by itself
+		hits, misses, busy, requests uint64
+		measured                     bool // one of them by itself
 	}
 	last  int32
 	noted bool // the peer's language and version are known, and its lookups are free
 
 	sampled time.Time // when lookups were last measured
+
+	spare  bool // its place is kept for brokers, which it has not shown itself to be
+	shed   bool // what came last is turned away unless it is a broker's
+	turned bool // something was
 
 	// What others may read at any time.
 	since     time.Time
@@ -88,7 +95,7 @@ func (c *conn) cause(action string) registry.Cause {
 // serve runs the conversation until it ends.
 func (c *conn) serve() {
 	defer c.end()
-	err := c.overdue()
+	err := c.begin()
 	if err == nil {
 		err = c.open()
 	}
@@ -151,6 +158,7 @@ func (c *conn) explain(err error) {
 
 // drain serves every complete request that has come and writes the answers.
 func (c *conn) drain() error {
+	c.shed = c.srv.load.over.Load() && !c.broker.Load()
 	for {
 		f, size, ok, err := wire.SplitFrame(c.in.b[c.from:], c.srv.Limits.frame())
 		if err != nil {
@@ -165,7 +173,7 @@ func (c *conn) drain() error {
 			c.out = newOutput()
 		}
 		c.batch.requests++
-		if !c.fastRoute(f) {
+		if c.shed && !c.busyRoute(f) || !c.shed && !c.fastRoute(f) {
 			if err := c.serveRequest(f); err != nil {
 				c.flush()
 				return err
@@ -180,7 +188,11 @@ func (c *conn) drain() error {
 	}
 	c.sample()
 	c.settle()
-	return c.flush()
+	if err := c.flush(); err != nil {
+		return err
+	}
+	c.rest()
+	return nil
 }
 
 // settle moves what is left of the input to the front, or lets the buffer go.
@@ -224,13 +236,16 @@ func (c *conn) serveRequest(f wire.Frame) error {
 		return nil
 	}
 	code := wire.RequestCode(req.Code)
+	full := c.spare && !c.keepPlace(code)
 	c.note(req)
 	at, row := time.Now(), rowFor(code)
 	a := answer{typed: typed[code]}
-	if c.srv.leaving.Load() && req.Version.UnderstandsGoAway() {
+	switch {
+	case c.srv.leaving.Load() && req.Version.UnderstandsGoAway():
 		a.typed = false
 		a.fail(wire.GoAway, remarkGoAway)
-	} else if c.srv.guard == nil || c.admitted(code, req, &a) {
+	case c.turnedAway(code, &a):
+	case c.srv.guard == nil || c.admitted(code, req, &a):
 		c.answer(code, req, &a)
 	}
 	if code != wire.GetRouteInfoByTopic || a.code != wire.Success && a.code != wire.TopicNotExist {
@@ -238,10 +253,15 @@ func (c *conn) serveRequest(f wire.Frame) error {
 	}
 	c.batch.measured = true
 	c.srv.Stats.Durations[row.class].Observe(time.Since(at))
-	if req.IsOneway() {
-		return nil
+	if !req.IsOneway() {
+		if err := c.write(req, &a); err != nil {
+			return err
+		}
 	}
-	return c.write(req, &a)
+	if full {
+		return errHandled
+	}
+	return nil
 }
 
 // answer runs the handler. A panic costs its request and nothing else.
@@ -328,7 +348,10 @@ func (c *conn) flush() error {
 	if c.batch.misses > 0 {
 		c.srv.Stats.RouteMisses.Add(c.batch.misses)
 	}
-	c.batch.hits, c.batch.misses, c.batch.requests, c.batch.measured = 0, 0, 0, false
+	if c.batch.busy > 0 {
+		c.srv.Stats.busyRoutes(c.batch.busy)
+	}
+	c.batch.hits, c.batch.misses, c.batch.busy, c.batch.requests, c.batch.measured = 0, 0, 0, 0, false
 	if c.out == nil || len(c.out.b) == 0 {
 		return nil
 	}

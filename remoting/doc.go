@@ -23,4 +23,7 @@
 // bytes have come, and a large request that was given room has to be there within the
 // time after which its sender gives up. Whatever a peer does it delays only itself, and
 // what is wrong with it is logged once a minute at most.
+//
+// Brokers have budgets of their own beside everybody else's, so that a stampede of
+// lookups costs no broker its place: see overload.go. Who may ask what is in [Access].
 package remoting

@@ -30,3 +30,15 @@ var (
 		return m
 	}()
 )
+
+// SetTooMuch replaces how a server that has not started judges its load.
+func (s *Server) SetTooMuch(tooMuch func() bool) { s.tooMuch = tooMuch }
+
+// LoadEvery is how often it does.
+const LoadEvery = loadEvery
+
+// TooBusy judges the waiting of goroutines.
+var TooBusy = tooBusy
+
+// FirstRequest is how long a connection in a broker's place may be silent.
+const FirstRequest = firstRequest

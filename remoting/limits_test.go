@@ -87,7 +87,7 @@ const (
 )
 
 func withBudget() change {
-	return limits(func(l *remoting.Limits) { l.Frame, l.InFlight = smallFrame, smallFrame })
+	return limits(func(l *remoting.Limits) { l.Frame, l.InFlight, l.ClientInFlight = smallFrame, smallFrame, smallFrame })
 }
 
 // taps opens n connections from different addresses.
@@ -205,7 +205,7 @@ func TestNoRoom(t *testing.T) {
 		if !p[2].ended() || len(p[2].received()) > 0 {
 			t.Errorf("ended %v, %d bytes of an answer", p[2].ended(), len(p[2].received()))
 		}
-		b.log.wants(t, "found no room", "peer", "10.0.0.2", "size", fmt.Sprint(most), "setting", "remoting.maxInFlightBytes")
+		b.log.wants(t, "found no room", "peer", "10.0.0.2", "size", fmt.Sprint(most), "setting", "remoting.maxClientInFlightBytes")
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"fingerpost/remoting/wire"
 )
 
 const (
@@ -45,8 +47,8 @@ func (c *conn) fill() error {
 }
 
 // makeRoom prepares for the rest of a frame. What a peer claims is believed only once
-// a good part of it has come, and then the whole is taken from the budget that all
-// connections share.
+// a good part of it has come, and then the whole is taken from a budget that
+// connections share, those of brokers one and all others another.
 func (c *conn) makeRoom() error {
 	have := len(c.in.b)
 	switch {
@@ -65,22 +67,35 @@ func (c *conn) grant(n int64) error {
 	if c.granted > 0 {
 		return nil
 	}
-	if !c.srv.budget.TryAcquire(n) {
+	budget, setting := c.srv.budgets.others, "remoting.maxClientInFlightBytes"
+	if c.ofBroker() {
+		budget, setting = c.srv.budgets.brokers, "remoting.maxInFlightBytes"
+	}
+	if !budget.TryAcquire(n) {
 		ctx, cancel := context.WithTimeout(c.srv.ctx, largeArrival)
 		defer cancel()
-		if err := c.srv.budget.Acquire(ctx, n); err != nil {
+		if err := budget.Acquire(ctx, n); err != nil {
 			if c.srv.ctx.Err() != nil {
 				return io.EOF
 			}
 			c.srv.Stats.Stalled.Add(1)
 			c.warn("a large request found no room beside others and its connection is closed",
-				"size", n, "setting", "remoting.maxInFlightBytes")
+				"size", n, "setting", setting)
 			return errHandled
 		}
 	}
-	c.granted = n
+	c.granted, c.budget = n, budget
 	c.lastRead = time.Now() // the peer did not wait, we did
 	return c.expect("large request", largeArrival)
+}
+
+// ofBroker reports whether the frame that has begun to come is what brokers send.
+func (c *conn) ofBroker() bool {
+	f, ok := wire.SplitHeader(c.in.b)
+	if !ok || c.cmd.Decode(f) != nil {
+		return false
+	}
+	return kindOf(wire.RequestCode(c.cmd.Code)).class == ForBroker
 }
 
 // expect bounds the time for what the peer has begun, until arriveBy is cleared.
@@ -92,7 +107,7 @@ func (c *conn) expect(what string, within time.Duration) error {
 // release gives back what grant took.
 func (c *conn) release() {
 	if c.granted > 0 {
-		c.srv.budget.Release(c.granted)
+		c.budget.Release(c.granted)
 		c.granted, c.arriveBy = 0, time.Time{}
 	}
 }

@@ -30,9 +30,16 @@ type Limits struct {
 	// Connections is the most at once, PerAddress the most of them from one
 	// address; 0 is no limit.
 	Connections, PerAddress int
-	// InFlight is the most bytes of large requests over all connections (512 MiB),
-	// and never less than one frame of the largest size.
-	InFlight int64
+	// BrokerConnections is how many of Connections are kept for brokers, a tenth of
+	// them at most: whoever comes into one has to begin with what brokers send.
+	BrokerConnections int
+	// InFlight is the most bytes of large requests of brokers over all connections
+	// (512 MiB), ClientInFlight of all others (64 MiB), and each never less than one
+	// frame of the largest size.
+	InFlight, ClientInFlight int64
+	// OverloadDelay is how long work may wait for a processor before clients are
+	// answered code 2; 0 is for ever.
+	OverloadDelay time.Duration
 	// WriteTimeout is how long a peer may take to read an answer (30 s).
 	WriteTimeout time.Duration
 }
@@ -87,9 +94,11 @@ type Server struct {
 
 	ready     sync.Once
 	seed      maphash.Seed
-	templates struct{ success, noRoute template }
-	budget    *semaphore.Weighted
-	guard     *guard // nil where nothing is restricted
+	templates struct{ success, noRoute, busy template }
+	budgets   struct{ brokers, others *semaphore.Weighted }
+	load      load
+	tooMuch   func() bool // by which the load is judged, nil for the waiting of goroutines
+	guard     *guard      // nil where nothing is restricted
 	ctx       context.Context
 	cancel    context.CancelFunc
 	leaving   atomic.Bool
@@ -106,16 +115,24 @@ type Server struct {
 	perAddr map[netip.Addr]int
 }
 
-// defaultInFlight is room for thirty registrations of the largest size at once.
-const defaultInFlight = 512 << 20
+const (
+	// defaultInFlight is room for thirty registrations of the largest size at once.
+	defaultInFlight = 512 << 20
+	// defaultClientInFlight is more than clients ever need: what they send is small.
+	defaultClientInFlight = 64 << 20
+)
 
 func (s *Server) init() {
 	s.ready.Do(func() {
 		s.seed = maphash.MakeSeed()
 		s.templates.success = newTemplate(s.HeaderType, wire.Success, false)
 		s.templates.noRoute = newTemplate(s.HeaderType, wire.TopicNotExist, true)
+		s.templates.busy = newTemplate(s.HeaderType, wire.SystemBusy, true)
 		if s.Limits.InFlight <= 0 {
 			s.Limits.InFlight = defaultInFlight
+		}
+		if s.Limits.ClientInFlight <= 0 {
+			s.Limits.ClientInFlight = defaultClientInFlight
 		}
 		// One request of the largest size must always find room.
 		largest := int64(s.Limits.Frame)
@@ -123,7 +140,9 @@ func (s *Server) init() {
 			largest = wire.DefaultMaxFrame
 		}
 		s.Limits.InFlight = max(s.Limits.InFlight, largest)
-		s.budget = semaphore.NewWeighted(s.Limits.InFlight)
+		s.Limits.ClientInFlight = max(s.Limits.ClientInFlight, largest)
+		s.budgets.brokers = semaphore.NewWeighted(s.Limits.InFlight)
+		s.budgets.others = semaphore.NewWeighted(s.Limits.ClientInFlight)
 		s.guard = newGuard(&s.Access)
 		s.ctx, s.cancel = context.WithCancel(context.Background())
 		s.conns = make(map[*conn]struct{})
@@ -149,6 +168,9 @@ func (s *Server) Serve(ln net.Listener) error {
 	_, sub := s.Registry.Subscribe(noticeBacklog)
 	// What Shutdown waits for is started under the lock, or it might be missed.
 	s.wg.Go(func() { s.notifyLoop(s.ctx, sub) })
+	if s.Limits.OverloadDelay > 0 {
+		s.wg.Go(s.watchLoad)
+	}
 	s.mu.Unlock()
 	for pause := time.Duration(0); ; {
 		nc, err := ln.Accept()
@@ -207,6 +229,7 @@ func (s *Server) take(nc net.Conn) {
 		nc.Close()
 		return
 	}
+	c.spare = s.Limits.Connections > 0 && len(s.conns) >= s.Limits.Connections-s.Limits.brokerPlaces()
 	s.conns[c] = struct{}{}
 	s.Stats.Accepted.Add(1)
 	c.attachRaw()

@@ -34,6 +34,8 @@ type Stats struct {
 	Stalled atomic.Uint64
 	// Notices and LostNotices count 905s sent, and those that could not be.
 	Notices, LostNotices atomic.Uint64
+	// Overloaded counts requests answered with code 2 because too much was asked at once.
+	Overloaded atomic.Uint64
 	// Panics counts requests that ended in one.
 	Panics atomic.Uint64
 
@@ -220,3 +222,9 @@ func (s *Stats) Requests() map[string]uint64 {
 // count counts a request, but for a route that was looked up: hits and misses are
 // counted by themselves.
 func (s *Stats) count(r row, code wire.ResponseCode) { s.answers[r.slot][resultOf(code)].Add(1) }
+
+// busyRoutes counts lookups that were turned away.
+func (s *Stats) busyRoutes(n uint64) {
+	s.Overloaded.Add(n)
+	s.answers[rowFor(wire.GetRouteInfoByTopic).slot][resultBusy].Add(n)
+}

@@ -186,7 +186,9 @@ func (n *node) newRemoting(cfg *config.Config) error {
 		Limits: remoting.Limits{
 			Frame: int(r.FrameMaxLength), Header: int(r.HeaderMaxLength), Inflated: int(r.InflatedMaxLength), Topics: r.MaxTopics,
 			Connections: r.MaxConnections, PerAddress: r.MaxConnectionsPerAddress,
-			InFlight: int64(r.MaxInFlightBytes), WriteTimeout: r.WriteTimeout,
+			BrokerConnections: r.BrokerConnections,
+			InFlight:          int64(r.MaxInFlightBytes), ClientInFlight: int64(r.MaxClientInFlightBytes),
+			OverloadDelay: r.OverloadDelay, WriteTimeout: r.WriteTimeout,
 		},
 		TLS:  remoting.TLS{Mode: tlsModes[cfg.TLS.Mode], Config: func() *tls.Config { return nil }},
 		Idle: func() time.Duration { return n.store.Current().IdleTimeout },

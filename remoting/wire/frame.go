@@ -77,6 +77,20 @@ type Frame struct {
 	Body []byte
 }
 
+// SplitHeader returns the frame that b begins as far as its header goes, without its
+// body, which need not have come. ok is false if the header has not come either.
+func SplitHeader(b []byte) (f Frame, ok bool) {
+	if len(b) < prefixSize {
+		return Frame{}, false
+	}
+	word := binary.BigEndian.Uint32(b[lengthSize:])
+	size := int(word & MaxHeader)
+	if size > len(b)-prefixSize {
+		return Frame{}, false
+	}
+	return Frame{Type: HeaderType(word >> 24), Header: b[prefixSize : prefixSize+size : prefixSize+size]}, true
+}
+
 // FrameFault says what is wrong with a frame. The set is closed; String gives names
 // that serve as metric labels.
 type FrameFault uint8
