@@ -70,6 +70,8 @@ var rooms = map[string]room{
 	"internal/cli": {ours: []string{"api", "remoting/wire", "internal/convert", "internal/nsclient", "internal/texttable"}},
 	// Tables for people, the same in text answers of the API and on the command line.
 	"internal/texttable": {},
+	// The form in which the registry is kept for the next start.
+	"internal/warmfile": {ours: []string{"registry"}, stdOnly: true},
 }
 
 // onlyIn says which single file may import a package, so that replacing it is one file.

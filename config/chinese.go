@@ -35,6 +35,11 @@ var chinese = map[string]string{
 	"shutdown.grace":           "开始停止之前，服务器一边表明自己未就绪、一边继续应答的时间",
 	"shutdown.timeout":         "除上述等待以外，停止最多可以用多久，超过则进程直接结束",
 
+	"warmRestart.enabled":  "重启之后，在 broker 重新注册之前，是否用重启前所知的内容应答路由",
+	"warmRestart.interval": "除停止时以外，为此隔多久保存一次所知的内容",
+	"warmRestart.maxAge":   "启动时，所保存的内容最多可以有多旧；更旧的不使用",
+	"warmRestart.limit":    "启动之后，没有消息的 broker 凭重启前的内容最多保留多久；0s 表示各自的超时时间",
+
 	"rocketmq.serialize.type":           "remoting 应答头的格式",
 	"remoting.frameMaxLength":           "remoting 上最大的帧，含长度字段；调大时所有 broker 和客户端也要调大",
 	"remoting.headerMaxLength":          "帧头的最大长度",

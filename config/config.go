@@ -52,6 +52,8 @@ type Config struct {
 	ShutdownGrace      time.Duration
 	ShutdownTimeout    time.Duration
 
+	WarmRestart WarmRestart
+
 	Remoting Remoting
 	Access   Access
 	TLS      TLS
@@ -63,6 +65,14 @@ type Config struct {
 	LogFormat string
 
 	Inert Inert
+}
+
+// WarmRestart says whether and how the registry outlives a restart.
+type WarmRestart struct {
+	Enabled  bool
+	Interval time.Duration
+	MaxAge   time.Duration
+	Limit    time.Duration
 }
 
 // Remoting are the limits of the remoting port and the form of its answers.
@@ -183,6 +193,11 @@ func Default(home, state string) Config {
 		AllowRemoteConfig: true,
 		ShutdownWait:      30 * time.Second,
 		ShutdownTimeout:   15 * time.Second,
+
+		WarmRestart: WarmRestart{
+			Interval: 30 * time.Second, // brokers register as often
+			MaxAge:   10 * time.Minute,
+		},
 
 		Remoting: Remoting{
 			SerializeType:     "JSON",

@@ -113,6 +113,23 @@ var table = []Setting{
 	},
 
 	{
+		Key: "warmRestart.enabled", Doc: "whether routes are answered after a restart from what was known before, until brokers register again",
+		ptr: func(c *Config) any { return &c.WarmRestart.Enabled },
+	},
+	{
+		Key: "warmRestart.interval", Doc: "how often what is known is saved for that, besides when the server stops",
+		Traits: Live, Min: int64(time.Second), Max: int64(time.Hour), ptr: func(c *Config) any { return &c.WarmRestart.Interval },
+	},
+	{
+		Key: "warmRestart.maxAge", Doc: "how old what was saved may be at the start; older is not used",
+		Min: int64(time.Second), Max: int64(365 * 24 * time.Hour), ptr: func(c *Config) any { return &c.WarmRestart.MaxAge },
+	},
+	{
+		Key: "warmRestart.limit", Doc: "how long after the start a broker that is not heard of stays known from before; 0s is the timeout of each",
+		Max: int64(24 * time.Hour), ptr: func(c *Config) any { return &c.WarmRestart.Limit },
+	},
+
+	{
 		Key: "rocketmq.serialize.type", Doc: "the form of the headers of answers over remoting",
 		Words: []string{"JSON", "ROCKETMQ"}, AlsoEnv: "ROCKETMQ_SERIALIZE_TYPE", ptr: func(c *Config) any { return &c.Remoting.SerializeType },
 	},

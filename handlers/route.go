@@ -45,12 +45,12 @@ func (h *Handler) getRoute(c *call) (reply, error) {
 
 // routeOf finds a topic and its route as clients get it.
 func (c *call) routeOf(topic string) (*registry.Topic, *registry.Route, error) {
-	if in := c.snap.ReadyIn(); in > 0 {
+	t := c.snap.Topic(topic)
+	if in := c.snap.Withheld(t); in > 0 {
 		p := refuse("name-server-not-ready", "Routes are answered in %s.", "%s 后开始提供路由。", in)
 		p.retryAfter, p.remoting = in, remotingError
 		return nil, nil, p
 	}
-	t := c.snap.Topic(topic)
 	if t == nil {
 		return nil, nil, c.noTopic(topic)
 	}

@@ -150,6 +150,8 @@ type Live struct {
 	print    Fingerprint
 	settled  basis // what the registration stood on when it was last compared
 	lease    *lease
+	// patience is how long an unconfirmed member may stay silent, 0 for any other.
+	patience time.Duration
 	k        string
 	h        uint64
 }
@@ -167,7 +169,15 @@ func (l *Live) LastSeen() time.Time {
 }
 
 // ExpiresAt returns when the member leaves unless it is heard of before.
-func (l *Live) ExpiresAt() time.Time { return l.LastSeen().Add(l.Timeout) }
+func (l *Live) ExpiresAt() time.Time { return l.LastSeen().Add(l.allowed()) }
+
+// allowed is how long the member may be silent.
+func (l *Live) allowed() time.Duration {
+	if l.patience > 0 {
+		return l.patience
+	}
+	return l.Timeout
+}
 
 // Lists reports whether the broker's current statement names the topic. A member
 // whose topics do not count (a slave of a live master) lists none. It looks through
@@ -270,8 +280,12 @@ type table struct {
 	broker string
 	topics index[*Listed]
 	wipe   *Wipe
-	own    *owner
-	h      uint64
+	// unnamed are those that stand from before a restart and that the broker has not
+	// named since; namedAt is when it first named any.
+	unnamed index[*Listed]
+	namedAt time.Time
+	own     *owner
+	h       uint64
 }
 
 func (t *table) key() string  { return t.broker }

@@ -80,7 +80,7 @@ func (d *draft) table(broker string) *table {
 	case t.own == d.own:
 		return t
 	default:
-		t = &table{broker: broker, topics: t.topics, wipe: t.wipe, own: d.own, h: t.h}
+		t = &table{broker: broker, topics: t.topics, wipe: t.wipe, unnamed: t.unnamed, namedAt: t.namedAt, own: d.own, h: t.h}
 	}
 	d.next.tables.put(t, d.own)
 	return t
@@ -187,7 +187,11 @@ func (d *draft) dropQueue(topic, broker string) bool {
 	if q == nil {
 		return false
 	}
-	d.table(broker).topics.del(topic, d.own)
+	tab := d.table(broker)
+	tab.topics.del(topic, d.own)
+	if tab.unnamed.len() > 0 {
+		tab.unnamed.del(topic, d.own)
+	}
 	d.dropPart(old, *q)
 	return true
 }
@@ -288,6 +292,8 @@ func (d *draft) clusterMoved(cluster string, op Op, group string) {
 
 // putLive stores a registration whose lease h holds from now on.
 func (d *draft) putLive(l *Live, h Holder) {
+	d.count(d.next.lives.get(l.k), -1)
+	d.count(l, 1)
 	d.next.lives.put(l, d.own)
 	d.dirty = true
 	d.reg.bind(l.k, l.lease, h)
@@ -295,10 +301,18 @@ func (d *draft) putLive(l *Live, h Holder) {
 
 // dropLive removes a registration and forgets that its holder held it.
 func (d *draft) dropLive(l *Live) {
+	d.count(l, -1)
 	d.reg.bind(l.k, l.lease, nil)
 	l.lease.end()
 	d.next.lives.del(l.k, d.own)
 	d.dirty = true
+}
+
+// count keeps the number of unconfirmed members.
+func (d *draft) count(l *Live, n int) {
+	if l != nil && l.Unconfirmed() {
+		d.next.unconfirmed += n
+	}
 }
 
 // bind makes h, which may be nil, the one holder of a lease. Registry.mu is held.

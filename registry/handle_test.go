@@ -214,7 +214,7 @@ func TestRouteRevision(t *testing.T) {
 			t.Errorf("step %d, %s: from %d to %d at %d", i, x.what, before, now, s.Revision)
 		}
 	}
-	if _, in := b.Snapshot().Ready(), b.Snapshot().ReadyIn(); in != 0 || !b.Started().Equal(clockStart) {
+	if in := b.Snapshot().ReadyIn(); in != 0 || !b.Started().Equal(clockStart) {
 		t.Errorf("ready in %v, started at %v", in, b.Started())
 	}
 }

@@ -43,7 +43,7 @@ func (r *Registry) Probe(cluster, addr, name string, v *DataVersion, h Holder) (
 	if l == nil || !r.heard(l, name, h) {
 		return DataVersion{}, false, true
 	}
-	return l.Version, true, v == nil || *v != l.Version
+	return l.Version, true, v == nil || *v != l.Version || r.Snapshot().owes(l)
 }
 
 // Renew is the heartbeat of a REST member, addressed by name and id. It fails with
@@ -56,6 +56,12 @@ func (r *Registry) Renew(name string, id int64, by Claim, v *DataVersion) (l *Li
 	l = r.Snapshot().Member(name, id)
 	if err := by.check(l, "member-taken-over"); err != nil {
 		return nil, false, err
+	}
+	if l.Unconfirmed() {
+		return nil, false, &Error{
+			Kind: NotFound, Code: "member-not-found",
+			Message: "the member stands only from before the server's restart: it has to be registered again",
+		}
 	}
 	if !r.renewed(l, nil) {
 		return nil, false, &Error{Kind: NotFound, Code: "member-not-found", Message: "the member has just expired"}

@@ -145,7 +145,7 @@ func TestEveryOrderOfCleanUps(t *testing.T) {
 			orders := 0
 			permute(slices.Clone(x.deeds), func(order []deed) {
 				orders++
-				b := live(t, order)
+				b := live(t, makeBed(t, Options{}), &fate{conn: map[string]string{"@A": "-"}}, order)
 				if orders%9 == 0 { // it takes longer than the deeds
 					check(t, b.Registry)
 				}
@@ -158,9 +158,8 @@ func TestEveryOrderOfCleanUps(t *testing.T) {
 }
 
 // live lets the deeds happen and compares with their fate after each of them.
-func live(t *testing.T, order []deed) *bed {
-	b := makeBed(t, Options{})
-	f := &fate{conn: map[string]string{"@A": "-", "@B": "-"}, earlier: map[string]string{}}
+func live(t *testing.T, b *bed, f *fate, order []deed) *bed {
+	f.conn["@B"], f.earlier = "-", map[string]string{}
 	for i, d := range order {
 		d.do(b)
 		d.is(f)

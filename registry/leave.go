@@ -117,11 +117,11 @@ func (r *Registry) Sweep(interval time.Duration, cause Cause) Swept {
 	}
 	var dead []*Live
 	for l := range r.Snapshot().lives.all() {
-		if l.lease.expire(now, l.Timeout) {
+		if l.lease.expire(now, l.allowed()) {
 			dead = append(dead, l)
 		}
 	}
-	if len(dead) == 0 {
+	if len(dead) == 0 && !r.thawing {
 		r.mu.Unlock()
 		return out
 	}
@@ -139,9 +139,12 @@ func (r *Registry) Sweep(interval time.Duration, cause Cause) Swept {
 		}
 		for _, h := range holders {
 			if h != nil && len(r.holders[*h]) == 0 {
-				d.evicted = append(d.evicted, eviction{*h, "expired: not heard of for " + l.Timeout.String()})
+				d.evicted = append(d.evicted, eviction{*h, "expired: not heard of for " + l.allowed().String()})
 			}
 		}
+	}
+	if r.thawing {
+		r.thawing = d.thaw(now)
 	}
 	d.commit()
 	return out

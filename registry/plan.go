@@ -30,6 +30,7 @@ type plan struct {
 	known    []*Topic  // beside each of set, the topic in snap, nil if it is new
 	gone     []string
 	total    int // topics of the statement
+	named    []*Listed
 	listing  *listing
 	whole    bool // the statement is all of the listing
 	clean    bool // every topic of the listing will stand as listed
@@ -228,7 +229,7 @@ func (s *Snapshot) refuseREST(reg *Registration, p *plan) *Error {
 // the broker's repeat says nothing new.
 func (p *plan) compare(s *Snapshot, reg *Registration, now time.Time) {
 	topics, same := reg.Topics.list()
-	p.total = len(topics)
+	p.total, p.named = len(topics), topics
 	first := p.was.group == nil || p.was.group.Addr(reg.ID) == ""
 	again := !first && p.live != nil && p.live.listing != nil && p.live.Version == reg.Version
 	same = same && again && reg.Topics.was == p.live.listing

@@ -222,6 +222,9 @@ func (d *draft) register(reg *Registration, p *plan, h Holder) Registered {
 	for _, m := range p.mappings {
 		d.setMapping(m)
 	}
+	if p.counts {
+		d.named(reg.Name, p.named)
+	}
 	if res.NewTopics+res.ChangedTopics+res.RemovedTopics > 0 {
 		d.settleWipe(reg.Name)
 	}
@@ -239,7 +242,7 @@ func (d *draft) renew(reg *Registration, p *plan, h Holder, now time.Time) *Live
 	}
 	if old := p.live; old != nil {
 		l.lease, l.Registered = old.lease, old.Registered
-		if old.MemberInfo == l.MemberInfo {
+		if old.MemberInfo == l.MemberInfo && !old.Unconfirmed() {
 			l.Revision = old.Revision
 		}
 		l.lease.touch(now)
@@ -273,8 +276,10 @@ func (d *draft) noteMember(l *Live, p *plan) {
 		ch.Op = OpCreated
 	case before.Source != l.Source || before.Owner != l.Owner:
 		ch.Op = OpOwnerChanged
-	case before.MemberInfo == l.MemberInfo && p.group == p.was.group:
+	case before.MemberInfo == l.MemberInfo && p.group == p.was.group && !before.Unconfirmed():
 		return
+	case before.Unconfirmed() && ch.Detail == "":
+		ch.Detail = "it had stood from before the restart"
 	case before.MemberInfo == l.MemberInfo && ch.Detail == "":
 		// Whoever registers decides for its group, so members that disagree do this in turn.
 		ch.Detail = "it changed its filter servers, or its group's zone or acting flag"

@@ -45,6 +45,7 @@ type Registry struct {
 	disputes disputeBook
 	subs     map[*Subscription]struct{}
 	swept    time.Time // when Sweep last ran
+	thawing  bool      // some of what stands from before a restart may have to go
 }
 
 // New returns an empty registry with a new epoch.

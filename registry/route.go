@@ -80,15 +80,16 @@ var (
 )
 
 // Route returns the route of a topic. It fails with TopicNotFound, or with NotReady
-// while the rules ask for a wait after the start. It takes bytes so that a face need
+// while the rules ask for a wait after the start; what is known from before a restart is
+// answered all the same. It takes bytes so that a face need
 // not make a string of every name it is asked for, and it does not allocate when the
 // route is remembered.
 func (s *Snapshot) Route(topic []byte) (*Route, error) {
-	if !s.Ready() {
-		return nil, errNotReady
-	}
 	t := s.topics.getBytes(topic)
-	if t == nil {
+	switch {
+	case s.Withheld(t) > 0:
+		return nil, errNotReady
+	case t == nil:
 		return nil, errTopicNotFound
 	}
 	return s.RouteOf(t), nil

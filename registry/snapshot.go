@@ -32,6 +32,10 @@ type Snapshot struct {
 
 	// Revisions of the last change to each part.
 	topicsRevision, livesRevision, groupsRevision, rulesRevision uint64
+	// unconfirmed counts the members that stand from before a restart, warm tells that
+	// there were any.
+	unconfirmed int
+	warm        bool
 	// orderGoneRevision is that of the last removal of an order configuration.
 	orderGoneRevision uint64
 }
@@ -71,16 +75,22 @@ func (s *Snapshot) TopicsRevision() uint64 { return s.topicsRevision }
 // MembersRevision returns the revision of the last change to any group or member.
 func (s *Snapshot) MembersRevision() uint64 { return max(s.groupsRevision, s.livesRevision) }
 
-// Ready reports whether routes may be answered: always, unless the rules ask for a
-// wait after the start and it is not over.
-func (s *Snapshot) Ready() bool { return !s.rules.NeedWaitForService || s.ReadyIn() == 0 }
-
-// ReadyIn returns how long routes still have to wait, 0 if they need not.
+// ReadyIn returns how long routes still have to wait, 0 if they need not: only if the
+// rules ask for a wait after the start and it is not over.
 func (s *Snapshot) ReadyIn() time.Duration {
 	if !s.rules.NeedWaitForService {
 		return 0
 	}
 	return max(0, s.rules.WaitForService-s.reg.now().Sub(s.reg.started))
+}
+
+// Withheld returns how long an answer about the route of a topic, nil for one that is not
+// known, has to wait: as ReadyIn, but what stands from before a restart need not.
+func (s *Snapshot) Withheld(t *Topic) time.Duration {
+	if t != nil && s.warm {
+		return 0
+	}
+	return s.ReadyIn()
 }
 
 // Topic returns a topic, or nil.

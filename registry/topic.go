@@ -39,6 +39,7 @@ func (r *Registry) DeclareTopic(topic string, queues []QueueData, cause Cause) (
 			created = true
 		}
 		d.setQueue(l, q.Broker, q.QueueSpec)
+		d.named(q.Broker, []*Listed{l})
 	}
 	d.commit()
 	return created, nil

@@ -82,6 +82,7 @@ type node struct {
 	supervisor supervisor
 
 	kvSaved, settingsSaved saves
+	warm                   *warm // nil if nothing outlives a restart
 	certificates           []*certificate
 
 	// failed gets the error of a face that ended by itself.
@@ -124,6 +125,11 @@ func (n *node) start(ctx context.Context) error {
 			return err
 		}
 		n.face("HTTP", n.http.serve, n.http.shutdown)
+	}
+	if n.warm != nil {
+		// Stopped first: what the faces do when they stop is no news of the brokers.
+		n.loop("the saving of what is known", n.warm.run)
+		n.stopping.add("the last save of what is known", func(context.Context) error { n.warm.finish(); return nil })
 	}
 	n.registry.Report(registry.Change{Cause: registry.Cause{Face: "server", Action: "start"}, Server: []registry.ServerChange{{Op: registry.OpStarted}}})
 	n.announce()
@@ -169,6 +175,11 @@ func (n *node) openRegistry(cfg *config.Config) error {
 		KV:     registry.KV(table),
 		SaveKV: func(kv registry.KV) error { return n.kvSaved.note(kvfile.SaveTable(file, kvfile.Table(kv))) },
 	})
+	if cfg.WarmRestart.Enabled {
+		n.warm = newWarm(cfg, nil, n.log)
+		n.warm.interval = func() time.Duration { return n.store.Current().WarmRestart.Interval }
+		n.warm.begin(n.registry, cfg.WarmRestart.Limit)
+	}
 	n.store.Subscribe("registry", func(c config.Change) error {
 		n.registry.SetRules(c.New.Rules(), c.Keys, c.Cause)
 		return nil
@@ -326,6 +337,9 @@ func (n *node) leave(cfg *config.Config) {
 		time.Sleep(cfg.ShutdownGrace)
 	}
 	if cfg.ShutdownGracefully {
+		if n.warm != nil {
+			n.warm.finish() // peers that go take their registrations with them
+		}
 		n.log.Info("telling peers to go elsewhere", "for", cfg.ShutdownWait)
 		n.remoting.Leave()
 		time.Sleep(cfg.ShutdownWait)

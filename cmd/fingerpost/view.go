@@ -114,6 +114,7 @@ func (n *node) checks() []handlers.Check {
 		}},
 		{Name: "kv-persist", Probe: handlers.Healthy, Run: n.kvSaved.check},
 		{Name: "config-persist", Probe: handlers.Healthy, Run: n.settingsSaved.check},
+		{Name: "registry-persist", Probe: handlers.Healthy, Run: n.warmSaved},
 		{Name: "certificates", Probe: handlers.Healthy, Run: func(context.Context) error {
 			for _, c := range n.certificates {
 				if left := time.Until(c.ends()); left < endsSoon {
@@ -123,6 +124,14 @@ func (n *node) checks() []handlers.Check {
 			return nil
 		}},
 	}
+}
+
+// warmSaved returns that what is known could not be saved for the next start.
+func (n *node) warmSaved(ctx context.Context) error {
+	if n.warm == nil {
+		return nil
+	}
+	return n.warm.saved.check(ctx)
 }
 
 // profiles serves what the Go runtime knows of the process.
