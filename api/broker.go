@@ -85,7 +85,10 @@ type Member struct {
 	Owner string `json:"owner,omitempty" example:"token:order-bridge"`
 	// State is live, late (more than half of the timeout is over) or expired (gone;
 	// shown for ten minutes where asked for).
-	State       string      `json:"state" enums:"live,late,expired" example:"live"`
+	State string `json:"state" enums:"live,late,expired" example:"live"`
+	// Unconfirmed tells a member that is known from before the server's restart and has
+	// not registered since.
+	Unconfirmed bool        `json:"unconfirmed,omitempty"`
 	DataVersion DataVersion `json:"dataVersion"`
 	// HeartbeatTimeoutMillis is how long the member lives without being heard of.
 	HeartbeatTimeoutMillis int64 `json:"heartbeatTimeoutMillis" example:"60000"`
@@ -188,8 +191,8 @@ type BrokerSet struct {
 	WritePerm          string  `json:"writePerm" enums:"granted,wiped" example:"granted"`
 	// Members are sorted by id.
 	Members []Member `json:"members"`
-	// Problems are what is wrong with the set: no-master, member-late, write-perm-wiped,
-	// name-in-two-clusters; the set is open.
+	// Problems are what is wrong with the set: no-master, member-late, member-unconfirmed,
+	// write-perm-wiped, name-in-two-clusters; the set is open.
 	Problems []string `json:"problems"`
 	// Digest is equal on two nodes that know the same members.
 	Digest   string `json:"digest" example:"51ab0c99e2d4f710"`

@@ -65,6 +65,9 @@ type TopicPart struct {
 	RegisteredPerm int32             `json:"registeredPerm" example:"6"`
 	Order          bool              `json:"order"`
 	Attributes     map[string]string `json:"attributes,omitempty"`
+	// Unconfirmed tells a part that is known from before the server's restart, or whose
+	// addresses are: the broker has not said it again yet.
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
 }
 
 // BrokerTopic is a topic in the list of one broker's.

@@ -88,7 +88,7 @@ func (c *call) explanation(t *registry.Topic, zone string) api.Explanation {
 	if out.WritableQueues == 0 {
 		out.Notes = append(out.Notes, c.warn("nothing-writable", "Producers find no queue to write to.", "生产者没有可写的队列。"))
 	}
-	if in := c.snap.ReadyIn(); in > 0 {
+	if in := c.snap.Withheld(t); in > 0 {
 		out.Notes = append(out.Notes, c.warn("not-ready", "Routes are not answered for another %s.", "还需 %s 才开始提供路由。", in))
 	}
 	return out
@@ -127,7 +127,10 @@ func (c *call) explainBroker(v *convert.View, t *registry.Topic, q registry.Queu
 		note("registered-read-only", "The broker registered the topic without write permission.", "broker 注册该主题时没有写权限。")
 	}
 	if slices.ContainsFunc(out.Members, func(m api.Member) bool { return m.State == convert.StateLate }) {
-		note("member-late", "A member has not been heard of for more than half of its time.", "有成员超过一半存活时间未上报。")
+		note(convert.ProblemLate, "A member has not been heard of for more than half of its time.", "有成员超过一半存活时间未上报。")
+	}
+	if part.Unconfirmed {
+		note("part-unconfirmed", "It is known from before the server's restart; the broker has not said it again yet.", "这是服务器重启前所知的内容；broker 尚未重新确认。")
 	}
 	return out
 }

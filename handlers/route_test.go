@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
+
+	"fingerpost/registry"
 )
 
 func TestRouteOfTopic(t *testing.T) {
@@ -66,4 +69,33 @@ func TestRouteOfUnknownTopic(t *testing.T) {
 	if text.StatusCode != 404 || !strings.HasPrefix(string(text.body), "error: topic-not-found: No broker has registered topic OrderCreatd.") {
 		t.Errorf("as text: %s", text)
 	}
+}
+
+// What is known from before a restart is answered while brokers are waited for, and marked.
+func TestRouteFromBeforeTheRestart(t *testing.T) {
+	old := newEnv(t)
+	old.broker("broker-a", 0, "10.0.0.1:10911", "OrderCreated", "Other")
+	e := newEnv(t)
+	if err := e.reg.Restore(old.reg.Snapshot().Image(), 0, registry.Cause{}); err != nil {
+		t.Fatal(err)
+	}
+	rules := registry.DefaultRules()
+	rules.NeedWaitForService, rules.WaitForService = true, time.Hour
+	e.reg.SetRules(rules, nil, registry.Cause{})
+	e.get("/api/v1/topics/OrderCreated/route").ok(t, 200)
+	e.get("/api/v1/topics/Unknown/route").problem(t, 503, "name-server-not-ready")
+	notes := func(want bool) {
+		t.Helper()
+		body := string(e.get("/api/v1/topics/OrderCreated/route/explain").ok(t, 200).body)
+		if strings.Contains(body, "part-unconfirmed") != want || strings.Contains(body, "not-ready") {
+			t.Errorf("explained: %s", body)
+		}
+		body = string(e.get("/api/v1/brokers/broker-a/members/0").ok(t, 200).body)
+		if strings.Contains(body, `"unconfirmed":true`) != want {
+			t.Errorf("the member: %s", body)
+		}
+	}
+	notes(true)
+	e.broker("broker-a", 0, "10.0.0.1:10911", "OrderCreated", "Other")
+	notes(false)
 }

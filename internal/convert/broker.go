@@ -34,6 +34,7 @@ func (v *View) Registration(l *registry.Live) api.Member {
 	out := member(l.MemberInfo)
 	out.Role = roleOf(l.ID)
 	out.State, out.LeftMillis = v.state(l)
+	out.Unconfirmed = l.Unconfirmed()
 	out.LastUpdateTimestamp = l.LastSeen().UnixMilli()
 	out.ExpiresAt, out.RegisteredAt = api.TimeOf(l.ExpiresAt()), api.TimeOf(l.Registered)
 	out.TopicCount = v.BrokerTopicCount(l.Name)
@@ -132,6 +133,7 @@ func (v *View) BrokerSet(g *registry.Group) api.BrokerSet {
 const (
 	ProblemNoMaster    = "no-master"
 	ProblemLate        = "member-late"
+	ProblemUnconfirmed = "member-unconfirmed"
 	ProblemWiped       = "write-perm-wiped"
 	ProblemTwoClusters = "name-in-two-clusters"
 )
@@ -145,6 +147,9 @@ func (v *View) GroupProblems(g *registry.Group) []string {
 	late := func(m registry.Member) bool { state, _ := v.state(v.LiveOf(m)); return state == StateLate }
 	if slices.ContainsFunc(g.Members, late) {
 		out = append(out, ProblemLate)
+	}
+	if slices.ContainsFunc(g.Members, func(m registry.Member) bool { return v.LiveOf(m).Unconfirmed() }) {
+		out = append(out, ProblemUnconfirmed)
 	}
 	if v.Snapshot.Wiped(g.Name) != nil {
 		out = append(out, ProblemWiped)

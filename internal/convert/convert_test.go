@@ -301,3 +301,29 @@ func FuzzMatch(f *testing.F) {
 		}
 	})
 }
+
+func TestUnconfirmed(t *testing.T) {
+	r := registry.New(registry.Options{})
+	if err := r.Restore(server(t).Snapshot().Image(), 0, registry.Cause{}); err != nil {
+		t.Fatal(err)
+	}
+	v := view(r)
+	g := v.Group("b\\a")
+	if m := v.Member(g, g.Members[0]); !m.Unconfirmed {
+		t.Errorf("got %+v", m)
+	}
+	if got := v.GroupProblems(g); !slices.Equal(got, []string{ProblemUnconfirmed}) {
+		t.Errorf("problems %v", got)
+	}
+	parts := 0
+	for topic := range v.BrokerTopics(g.Name) {
+		for _, p := range v.TopicParts(topic) {
+			if parts++; !p.Unconfirmed {
+				t.Errorf("got %+v", p)
+			}
+		}
+	}
+	if parts == 0 {
+		t.Error("no parts")
+	}
+}

@@ -139,6 +139,7 @@ func (v *View) TopicPart(topic string, q registry.QueueData) api.TopicPart {
 	out := api.TopicPart{
 		BrokerName: q.Broker, ReadQueueNums: q.ReadQueues, WriteQueueNums: q.WriteQueues,
 		Perm: q.Perm, PermText: PermText(q.Perm), TopicSysFlag: q.SysFlag, RegisteredPerm: q.Perm,
+		Unconfirmed: v.UnconfirmedPart(topic, q.Broker),
 	}
 	if g := v.Group(q.Broker); g != nil {
 		out.ClusterName = g.Cluster

@@ -7,7 +7,8 @@
 
 Every check prints "PASS ..." or "FAIL ...: reason". A scenario with a failure is tried once more with new names, and
 says so; what counts is its last try. The last line is "N passed, N failed"; the exit status is 0 only where nothing
-failed. Scenarios: cluster, acting, switch, swap, mixed, proxy, rest; --set chooses what and which versions.
+failed. Scenarios: cluster, acting, switch, swap, mixed, proxy, rest,
+warm; --set chooses what and which versions.
 """
 import argparse
 import os
@@ -26,6 +27,7 @@ from rest import rest
 from swap import swap
 from switch import switch
 from together import mixed, proxy
+from warm import warm
 
 VERSIONS = ["4.8.0", "4.9.7", "5.3.3", "5.5.0"]
 LIMIT = 900         # seconds for one try of one scenario, its waits for others not counted
@@ -33,8 +35,8 @@ LIMIT = 900         # seconds for one try of one scenario, its waits for others 
 # What is run: (scenario, its argument). The order matters little; scenarios that wait let the next one begin.
 FULL = [(cluster, "5.5.0"), (acting, "5.5.0"), (cluster, "5.3.3"), (acting, "5.3.3"), (cluster, "4.9.7"), (cluster, "4.8.0"),
         (switch, "5.5.0"), (switch, "5.3.3"), (switch, "4.9.7"), (switch, "4.8.0"), (mixed, ("4.9.7", "5.5.0")),
-        (mixed, ("4.8.0", "5.3.3")), (proxy, "5.5.0"), (proxy, "5.3.3"), (rest, "5.5.0"), (swap, tuple(VERSIONS))]
-CI = [(cluster, "5.5.0"), (acting, "5.5.0"), (rest, "5.5.0"), (cluster, "4.9.7"), (mixed, ("4.8.0", "5.3.3")),
+        (mixed, ("4.8.0", "5.3.3")), (proxy, "5.5.0"), (proxy, "5.3.3"), (rest, "5.5.0"), (warm, "5.5.0"), (swap, tuple(VERSIONS))]
+CI = [(cluster, "5.5.0"), (acting, "5.5.0"), (rest, "5.5.0"), (warm, "5.5.0"), (cluster, "4.9.7"), (mixed, ("4.8.0", "5.3.3")),
       (swap, tuple(VERSIONS))]
 SETS = {"full": FULL, "ci": CI}
 

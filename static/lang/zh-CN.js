@@ -21,7 +21,7 @@ export default {
   'empty.brokers': '还没有 Broker 注册', 'empty.brokersText': '在 Broker 配置中写上这一行，它就能找到这个 NameServer，启动后几秒内会显示在这里。', 'empty.brokersLine': 'broker.conf 中的一行', 'empty.topics': '还没有 Topic', 'empty.topicsText': '已有 Broker 注册，但都没有上报 Topic。', 'empty.brokerTopics': '这个 Broker 没有上报 Topic。',
   'nomatch.title': '没有匹配的结果', 'nomatch.text': { other: '共 {n} 项，没有一项符合这些条件。' }, 'nomatch.clear': '清除筛选', 'filter.any': '{what}：全部', 'filter.regexp': '不是有效的正则表达式：{error}',
   'table.rows': { other: '共 {n} 行' }, 'table.of': '显示 {shown} / {n}', 'table.news': { other: '显示新增的 {n} 行' },
-  'state.live': '存活', 'state.late': '迟到', 'state.expired': '已过期', 'state.was': '当时{state}', 'source.remoting': 'remoting', 'source.rest': 'REST',
+  'state.live': '存活', 'state.late': '迟到', 'state.expired': '已过期', 'state.was': '当时{state}', 'state.unconfirmed': '重启前所知', 'source.remoting': 'remoting', 'source.rest': 'REST',
   'perm.read': '读', 'perm.write': '写', 'perm.inherit': '继承', 'perm.none': '无', 'perm.mixed': '不一致', 'perm.granted': '允许',
   'col.broker': 'Broker', 'col.brokers': 'Broker 数', 'col.id': 'ID', 'col.role': '角色', 'col.state': '状态', 'col.cluster': '集群', 'col.clusters': '集群', 'col.zone': '可用区', 'col.address': '地址', 'col.ha': 'HA 地址', 'col.source': '来源', 'col.version': '版本', 'col.language': '语言', 'col.topic': 'Topic', 'col.topics': 'Topic 数', 'col.type': '类型', 'col.message': '消息类型', 'col.queues': '队列（写 / 读）', 'col.write': '写队列', 'col.read': '读队列', 'col.perm': '权限', 'col.flags': '标记', 'col.updated': '变更时间', 'col.writes': '写权限', 'col.heard': '最近心跳', 'col.left': '剩余存活时间', 'col.members': '成员', 'col.dataVersion': '数据版本', 'col.timeout': '超时', 'col.registered': '注册时间', 'col.actions': '操作',
   // 概览
@@ -32,7 +32,7 @@ export default {
   'fact.version': '版本', 'fact.compatible': '兼容', 'fact.uptime': '已运行', 'fact.go': 'Go', 'fact.revision': '版本号', 'fact.feed': '数据推送',
   'problem.noMaster': '{broker} 没有主节点。', 'problem.noMasterSince': '{broker} 自 {since} 起没有主节点。', 'problem.unwritable': { other: '{n} 个 Topic 无法写入。' },
   'problem.late': { other: '{broker}（成员 {ids}）超过一半的存活时间没有心跳，剩余 {left}。' }, 'problem.wiped': { other: '{broker} 自 {since} 起已摘除写权限（{n} 个 Topic）。' },
-  'problem.gone': '{broker} 自 {since} 起已离线。', 'problem.clash': '{broker} 同时注册在两个集群中。', 'problem.refused': '{actor} 对 {broker} 的注册在 {since} 被拒绝：{why}', 'problem.open': '任何能访问此地址的人都可以修改一切。', 'problem.check': '检查项 {name} 未通过：{detail}', 'problem.stale': { other: '有 {n} 条残留 Topic 记录可以清理。' },
+  'problem.gone': '{broker} 自 {since} 起已离线。', 'problem.clash': '{broker} 同时注册在两个集群中。', 'problem.refused': '{actor} 对 {broker} 的注册在 {since} 被拒绝：{why}', 'problem.open': '任何能访问此地址的人都可以修改一切。', 'problem.unconfirmed': { other: '重启之后有 {n} 个 Broker 尚未重新注册，其路由按重启前的内容应答，最多还有 {left}。' }, 'problem.check': '检查项 {name} 未通过：{detail}', 'problem.stale': { other: '有 {n} 条残留 Topic 记录可以清理。' },
   // 集群与 Broker
   'clusters.text': '每个方框是一个 Broker 名称，每个标签是它的一个成员。', 'clusters.by': '分组方式', 'clusters.by.cluster': '按集群', 'clusters.by.zone': '按可用区', 'clusters.noZone': '未设可用区', 'clusters.counts': '{sets} 个 Broker 组，{members} 个成员', 'clusters.bad': { other: '{n} 组需要处理' }, 'clusters.fine': '均有主节点',
   'set.noMaster': '没有主节点', 'set.clash': '在两个集群中', 'set.acting': '{id} 号代理主', 'set.wiped': '已摘除写权限', 'set.member': '{role}，{state}',
@@ -68,5 +68,5 @@ export default {
   'unregister.title': '注销 {name}？', 'unregister.do': '注销', 'unregister.text': '地址为 {addr} 的成员将立即离开本服务器的所有路由。如果它仍在发送心跳，会得知自己未注册并重新注册。', 'unregister.done': '已注销 {name}',
   // 帮助
   'help.title': '帮助', 'help.keys': '快捷键', 'help.single': '启用单键快捷键', 'help.words': '术语', 'key.search': '搜索', 'key.row': '下一行、上一行', 'key.open': '打开该行', 'key.copy': '复制该行名称', 'key.pause': '暂停、继续', 'key.theme': '主题', 'key.language': '语言', 'key.help': '本帮助', 'key.close': '关闭',
-  'word.route': '路由', 'word.route.text': '消息的去向：Broker、地址、队列。客户端每 30 秒查询一次。', 'word.lease': '剩余存活时间', 'word.lease.text': '只要有心跳，Broker 就存活。超时（默认 120 秒，可由 Broker 指定）后移除。', 'word.late': '迟到', 'word.late.text': '超过一半的存活时间没有心跳。', 'word.wiped': '已摘除写权限', 'word.wiped.text': '在此取消了 Broker 的写权限，通常用于维护之前。RocketMQ 中称为 wipeWritePerm。', 'word.acting': '代理主', 'word.acting.text': '没有主节点时以主节点身份出现的从节点，使消费得以继续。', 'word.stale': '残留 Topic', 'word.stale.text': 'Broker 已不再上报、但仍留在表中的 Topic。', 'word.revision': '版本号', 'word.revision.text': '本服务器启动以来的变更计数。不同服务器的版本号不能比较。',
+  'word.route': '路由', 'word.route.text': '消息的去向：Broker、地址、队列。客户端每 30 秒查询一次。', 'word.lease': '剩余存活时间', 'word.lease.text': '只要有心跳，Broker 就存活。超时（默认 120 秒，可由 Broker 指定）后移除。', 'word.late': '迟到', 'word.late.text': '超过一半的存活时间没有心跳。', 'word.unconfirmed': '重启前所知', 'word.unconfirmed.text': '服务器重启前所知的内容，该 Broker 之后还没有重新注册。', 'word.wiped': '已摘除写权限', 'word.wiped.text': '在此取消了 Broker 的写权限，通常用于维护之前。RocketMQ 中称为 wipeWritePerm。', 'word.acting': '代理主', 'word.acting.text': '没有主节点时以主节点身份出现的从节点，使消费得以继续。', 'word.stale': '残留 Topic', 'word.stale.text': 'Broker 已不再上报、但仍留在表中的 Topic。', 'word.revision': '版本号', 'word.revision.text': '本服务器启动以来的变更计数。不同服务器的版本号不能比较。',
 };

@@ -94,13 +94,16 @@ function sumsOf(queues) {
 
 /** live, late (more than half of its time is over) or expired, at a moment. */
 export function stateOf(member, now) {
-  const age = now - member.lastUpdateTimestamp;
-  if (age > member.heartbeatTimeoutMillis) return 'expired';
-  return age > member.heartbeatTimeoutMillis / 2 ? 'late' : 'live';
+  const left = allowed(member) - (now - member.lastUpdateTimestamp);
+  if (left < 0) return 'expired';
+  return left < member.heartbeatTimeoutMillis / 2 ? 'late' : 'live';
 }
 
+// How long a member may be silent: one from before a restart as long as the server says.
+const allowed = (m) => (m.unconfirmed && m.expiresAt ? Math.max(m.heartbeatTimeoutMillis, Date.parse(m.expiresAt) - m.lastUpdateTimestamp) : m.heartbeatTimeoutMillis);
+
 /** Milliseconds until the member leaves unless it is heard of. */
-export const leftOf = (member, now) => Math.max(0, member.lastUpdateTimestamp + member.heartbeatTimeoutMillis - now);
+export const leftOf = (member, now) => Math.max(0, member.lastUpdateTimestamp + allowed(member) - now);
 
 /**
  * The broker sets, sorted by name.
@@ -195,6 +198,10 @@ export function problems({ store, groups: gs, now, stale = 0, checks = [], open 
   }
   for (const c of checks) {
     if (!c.ok) out.push({ id: 'check/' + c.name, level: 'bad', key: 'problem.check', values: { name: c.name, detail: c.detail ?? '' }, path: ['config'] });
+  }
+  const before = gs.flatMap((g) => g.members).filter((m) => m.unconfirmed);
+  if (before.length) {
+    out.push({ id: 'unconfirmed', level: 'info', key: 'problem.unconfirmed', values: { n: before.length, left: Math.max(...before.map((m) => leftOf(m, now))) }, path: ['brokers'] });
   }
   if (stale) out.push({ id: 'stale', level: 'info', key: 'problem.stale', values: { n: stale }, path: ['stale'] });
   const weight = { bad: 0, warn: 1, info: 2 };

@@ -44,8 +44,8 @@ import org.apache.rocketmq.tools.command.MQAdminStartup;
  *   ordered  NAMESRV TOPIC COUNT PREFIX             the same, COUNT messages over 4 keys, each key to one queue
  *   consume  NAMESRV GROUP TOPIC COUNT SECONDS      a push consumer until COUNT different messages have come
  *   consume-ordered NAMESRV GROUP TOPIC COUNT SECONDS   orderly, checking that each key's numbers only rise
- *   traffic  NAMESRV GROUP TOPIC SECONDS STOP       sends 20 messages a second and consumes them, whatever goes on
- *                                                   meanwhile, until there is a file STOP or the time is over
+ *   traffic  NAMESRV GROUP TOPIC SECONDS STOP [RATE]   sends 20 (or RATE) messages a second and consumes them, whatever
+ *                                                   goes on meanwhile, until there is a file STOP or the time is over
  */
 public class Probe {
     private static final AtomicLong SERIAL = new AtomicLong();
@@ -135,7 +135,8 @@ public class Probe {
                     Integer.parseInt(rest.get(4)), true);
                 break;
             case "traffic":
-                traffic(rest.get(0), rest.get(1), rest.get(2), Integer.parseInt(rest.get(3)), Paths.get(rest.get(4)));
+                traffic(rest.get(0), rest.get(1), rest.get(2), Integer.parseInt(rest.get(3)), Paths.get(rest.get(4)),
+                    rest.size() > 5 ? Integer.parseInt(rest.get(5)) : 20);
                 break;
             default:
                 throw new IllegalArgumentException("no such command: " + words.get(0));
@@ -209,7 +210,8 @@ public class Probe {
     }
 
     /** What was sent and not received a while after the last message is lost. */
-    private static void traffic(String namesrv, String group, String topic, int seconds, Path stop) throws Exception {
+    private static void traffic(String namesrv, String group, String topic, int seconds, Path stop, int rate)
+        throws Exception {
         Set<String> seen = ConcurrentHashMap.newKeySet();
         AtomicInteger deliveries = new AtomicInteger();
         String prefix = "traffic-" + group + "-";
@@ -227,7 +229,8 @@ public class Probe {
         int sent = 0;
         int failed = 0;
         long slowest = 0;
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        long begin = System.nanoTime();
+        long end = begin + TimeUnit.SECONDS.toNanos(seconds);
         for (int i = 0; System.nanoTime() < end && !Files.exists(stop); i++) {
             long before = System.nanoTime();
             try {
@@ -238,7 +241,11 @@ public class Probe {
                 System.out.println("error " + String.valueOf(e.getMessage()).replace('\n', ' '));
             }
             slowest = Math.max(slowest, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before));
-            Thread.sleep(50);
+            // What one send takes longer, the next ones make up for.
+            long early = begin + TimeUnit.SECONDS.toNanos(i + 1) / rate - System.nanoTime();
+            if (early > 0) {
+                TimeUnit.NANOSECONDS.sleep(early);
+            }
         }
         long patience = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
         while (seen.size() < sent && System.nanoTime() < patience) {
