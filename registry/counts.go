@@ -117,7 +117,9 @@ func (c *Counts) count(ch *Change) {
 func (c *Counts) countMember(m *MemberChange) {
 	switch m.Op {
 	case OpRejected:
-		c.Refusals[Refusal{m.After.Source, m.Code}]++
+		if m.After != nil { // a report may name no more than the place
+			c.Refusals[Refusal{m.After.Source, m.Code}]++
+		}
 	case OpExpired:
 		c.Removals[Removal{m.Before.Source, RemovedExpired}]++
 	case OpDisconnected:
