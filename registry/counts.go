@@ -117,9 +117,7 @@ func (c *Counts) count(ch *Change) {
 func (c *Counts) countMember(m *MemberChange) {
 	switch m.Op {
 	case OpRejected:
-		if m.After != nil { // a report may name no more than the place
-			c.Refusals[Refusal{m.After.Source, m.Code}]++
-		}
+		c.Refusals[Refusal{m.After.Source, m.Code}]++
 	case OpExpired:
 		c.Removals[Removal{m.Before.Source, RemovedExpired}]++
 	case OpDisconnected:

@@ -84,7 +84,10 @@ func TestNews(t *testing.T) {
 func TestNewsOfTroubleAreWarnings(t *testing.T) {
 	lines := newsOf(t, func(reg *registry.Registry) {
 		reg.Report(registry.Change{Members: []registry.MemberChange{
-			{Op: registry.OpRejected, Broker: "b", ID: 1, Code: "stale-state-version", Detail: "another address has a later version"},
+			{
+				Op: registry.OpRejected, Broker: "b", ID: 1, After: &registry.MemberInfo{}, Code: "stale-state-version",
+				Detail: "another address has a later version",
+			},
 			{Op: registry.OpExpired, Broker: "c", Before: &registry.MemberInfo{Cluster: "k", Addr: "10.0.0.1:1"}},
 			{Op: registry.OpDisconnected, Broker: "d", Before: &registry.MemberInfo{}},
 		}})
