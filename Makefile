@@ -47,7 +47,9 @@ bench: ## the benchmarks of every path, with allocations
 compare: ## beside Java's NameServer and a raw echo, in one run; SET=quick or full; needs Java
 	bash interop/bench/compare.sh $(or $(SET),quick)
 
-chaos: ## brokers that flap and break in every way for CHAOS_TIME (10m), every answer checked
+chaos: ## CHAOS_FRAMES (1000000) bad frames, then broken brokers for CHAOS_TIME (10m), all checked
+	CHAOS_FRAMES=$(or $(CHAOS_FRAMES),1000000) CHAOS_CORPUS=$(wildcard $(shell go env GOCACHE)/fuzz/fingerpost) \
+		go test -run '^TestMalformedFrames$$' -count 1 -timeout 0 -v ./remoting
 	go run ./internal/chaos chaos -time $(or $(CHAOS_TIME),10m) $(ARGS)
 
 check: ## everything that CI runs, in the same order

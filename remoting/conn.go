@@ -133,7 +133,9 @@ func (c *conn) explain(err error) {
 	var frame *wire.FrameError
 	var header *wire.HeaderError
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed), errors.Is(err, errHandled):
+	case errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
+		c.noteCut()
+	case errors.Is(err, errHandled):
 	case errors.Is(err, errIdle):
 		c.srv.Stats.Idle.Add(1)
 		c.srv.Log.Debug("a silent connection is closed", "peer", c.peer, "after", c.srv.idle())
@@ -152,7 +154,16 @@ func (c *conn) explain(err error) {
 		c.srv.Stats.SlowReaders.Add(1)
 		c.warn("a connection is closed: its peer does not read the answers", "after", c.srv.Limits.writeTimeout())
 	default:
+		c.noteCut()
 		c.srv.Log.Debug("a connection ended", "peer", c.peer, "err", err)
+	}
+}
+
+// noteCut counts a connection that has ended although its peer had begun a request. When
+// the server stops it is not the peer who ends it.
+func (c *conn) noteCut() {
+	if c.in != nil && len(c.in.b) > c.from && c.srv.ctx.Err() == nil {
+		c.srv.Stats.CutShort.Add(1)
 	}
 }
 
@@ -232,7 +243,8 @@ func (c *conn) serveRequest(f wire.Frame) error {
 		return err
 	}
 	if req.IsResponse() {
-		c.batch.requests-- // nothing was asked
+		c.batch.requests--
+		c.srv.Stats.Unasked.Add(1)
 		return nil
 	}
 	code := wire.RequestCode(req.Code)

@@ -23,6 +23,12 @@ type Stats struct {
 	// BadFrames counts frames and headers that could not be read, among them OverLimit
 	// frames that were too large.
 	BadFrames, OverLimit atomic.Uint64
+	// Unasked counts frames that are answers: nothing was asked, so they are dropped.
+	Unasked atomic.Uint64
+	// CutShort counts connections whose peers ended them in the middle of a request. With
+	// the requests that were answered, Unasked, BadFrames, WrongProtocol and those below,
+	// all that came is accounted for.
+	CutShort atomic.Uint64
 	// SlowReaders counts connections closed because the peer did not read.
 	SlowReaders atomic.Uint64
 	// Idle counts connections closed because nothing was said.

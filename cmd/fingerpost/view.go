@@ -92,6 +92,8 @@ func (n *node) counters() []handlers.Counter {
 		grows("connectionsAccepted", s.Accepted.Load),
 		grows("connectionsRejected", s.Rejected.Load),
 		grows("badFrames", s.BadFrames.Load),
+		grows("requestsCutShort", s.CutShort.Load),
+		grows("answersUnasked", s.Unasked.Load),
 		{Name: "connections", Gauge: true, Read: func() float64 { return float64(n.remoting.Open()) }},
 	}
 }
