@@ -117,23 +117,35 @@ func (c *Counts) count(ch *Change) {
 func (c *Counts) countMember(m *MemberChange) {
 	switch m.Op {
 	case OpRejected:
-		c.Refusals[Refusal{m.After.Source, m.Code}]++
+		c.Refusals[Refusal{m.source(), m.Code}]++
 	case OpExpired:
-		c.Removals[Removal{m.Before.Source, RemovedExpired}]++
+		c.Removals[Removal{m.source(), RemovedExpired}]++
 	case OpDisconnected:
-		c.Removals[Removal{m.Before.Source, RemovedDisconnected}]++
+		c.Removals[Removal{m.source(), RemovedDisconnected}]++
 	case OpDeleted:
 		cause := RemovedUnregistered
 		if m.Code == addressMoved {
 			cause = RemovedMoved
 		}
-		c.Removals[Removal{m.Before.Source, cause}]++
+		c.Removals[Removal{m.source(), cause}]++
 	default:
 		if m.Code == inOtherCluster {
 			c.Clashes++
 		}
-		if m.Before != nil && m.Before.Addr != m.After.Addr {
+		if m.Before != nil && m.After != nil && m.Before.Addr != m.After.Addr {
 			c.Moves++
 		}
 	}
+}
+
+// source is the face of the member: of one that is gone, as it was. A report may name a
+// member without saying any more of it.
+func (m *MemberChange) source() Source {
+	switch {
+	case m.After != nil:
+		return m.After.Source
+	case m.Before != nil:
+		return m.Before.Source
+	}
+	return FromRemoting
 }

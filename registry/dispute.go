@@ -142,6 +142,8 @@ func (b *disputeBook) forget(now time.Time) {
 func (b *disputeBook) read(ch *Change, now time.Time) {
 	for i := range ch.Members {
 		switch m := &ch.Members[i]; {
+		case m.After == nil && m.Op == OpRejected:
+			// A report that says no more cannot be told from others of the member.
 		case m.Op == OpRejected:
 			b.note(disputeKey{RegistrationRefused, m.Broker, m.ID, m.Code, m.After.Cluster, m.After.Addr}, Dispute{
 				Kind: RegistrationRefused, Broker: m.Broker, ID: m.ID, Cluster: m.After.Cluster, Addr: m.After.Addr, Code: m.Code, Detail: m.Detail,
@@ -159,7 +161,7 @@ func (b *disputeBook) read(ch *Change, now time.Time) {
 			}, now)
 		case m.Before != nil && m.After != nil:
 			b.readTaken(m, now)
-		case m.Code == inOtherCluster:
+		case m.After != nil && m.Code == inOtherCluster:
 			b.noteClash(m, now)
 		}
 	}
