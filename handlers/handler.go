@@ -29,6 +29,7 @@ type Handler struct {
 	hub      *hub
 	series   *series
 	stale    staleMemo
+	types    typeMemo
 	encoded  encodings
 
 	lastRevision atomic.Pointer[revisionHeader]
@@ -62,7 +63,7 @@ func New(d Deps) (*Handler, error) {
 	h.sessions.Keeper = d.Auth
 	h.watched.limits = h.limits
 	h.limiters = newLimiters(h.limits)
-	h.metrics = newMetrics(d.Registerer, &h.watched)
+	h.metrics = newMetrics(h)
 	var err error
 	if h.origins, err = h.crossOrigin(); err != nil {
 		return nil, err

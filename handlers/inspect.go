@@ -87,7 +87,7 @@ func (h *Handler) getExport(c *call) (reply, error) {
 	}
 	defer back()
 	v := c.view()
-	head := api.ExportHead{Revision: v.At(), Time: api.TimeOf(v.Now), Version: h.version(c), Digest: h.digest(c)}
+	head := api.ExportHead{Revision: v.At(), Time: api.TimeOf(v.Now), Version: h.version(c.snap), Digest: h.digest(c)}
 	out := api.Export{
 		Revision: head.Revision, Time: head.Time, Version: head.Version, Digest: head.Digest,
 		Brokers: []api.BrokerSet{}, Topics: make([]api.ExportedTopic, 0, v.TopicCount()), KV: c.snap.AllKV(), Config: h.deps.Settings.Items(),

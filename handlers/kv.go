@@ -187,10 +187,12 @@ func (h *Handler) setKey(c *call, ns, key, value string, when registry.KVConditi
 	return old, !set, nil
 }
 
-func (c *call) kvEntries() int {
+func (c *call) kvEntries() int { return kvEntries(c.snap) }
+
+func kvEntries(s *registry.Snapshot) int {
 	n := 0
-	for _, ns := range c.snap.KVNamespaces() {
-		m, _ := c.snap.KVNamespace(ns) // of the same snapshot
+	for _, ns := range s.KVNamespaces() {
+		m, _ := s.KVNamespace(ns) // of the same snapshot
 		n += len(m)
 	}
 	return n

@@ -371,6 +371,7 @@ func (h *Handler) beat(c *call, name string, id int64, v *api.DataVersion) (*api
 	if err != nil {
 		return nil, err
 	}
+	h.metrics.heartbeats.Inc()
 	return &api.Pulse{
 		NextHeartbeatMillis: pace3(l.Timeout), ExpiresAt: api.TimeOf(l.ExpiresAt()), DataVersion: convert.DataVersion(l.Version),
 		Changed: changed, Revision: c.revision(c.snap.Revision),

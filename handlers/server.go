@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fingerpost/api"
+	"fingerpost/registry"
 )
 
 // getVersion answers what is running.
@@ -14,7 +15,7 @@ import (
 //	@Success	200	{object}	api.Version	"the version"
 //	@Router	/api/v1/version [get]
 func (h *Handler) getVersion(c *call) (reply, error) {
-	out := h.version(c)
+	out := h.version(c.snap)
 	return reply{body: out, text: func() []byte {
 		tb := newTable("NAME", "VERSION", "COMMIT", "GO", "COMPATIBLE", "EPOCH", "UPTIME")
 		tb.row(out.Name, out.Version, out.Commit, out.GoVersion, out.Compatibility, out.Epoch, left(out.UptimeMillis))
@@ -22,9 +23,9 @@ func (h *Handler) getVersion(c *call) (reply, error) {
 	}}, nil
 }
 
-func (h *Handler) version(c *call) api.Version {
+func (h *Handler) version(s *registry.Snapshot) api.Version {
 	out := h.deps.Version
-	out.Epoch, out.GoVersion = c.snap.Epoch, runtime.Version()
+	out.Epoch, out.GoVersion = s.Epoch, runtime.Version()
 	started := h.deps.Registry.Started()
 	out.StartedAt, out.UptimeMillis = api.TimeOf(started), time.Since(started).Milliseconds()
 	if h.deps.Environment != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fingerpost/api"
+	"fingerpost/internal/convert"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 // series keeps short histories of numbers, for sparklines.
 type series struct {
 	h        *Handler
-	counters []Counter
+	counters []counter
 
 	mu     sync.Mutex
 	at     time.Time
@@ -27,32 +28,40 @@ type series struct {
 	points [][]float64 // of each counter, oldest first
 }
 
+// counter is a number and how it is read. Those of the registry are of one snapshot.
+type counter struct {
+	Counter
+	read func(*tables) float64
+}
+
 func newSeries(h *Handler) *series {
-	reg := h.deps.Registry
-	s := &series{h: h, counters: append(slices.Clone(h.deps.Counters),
-		Counter{Name: "revision", Read: func() float64 { return float64(reg.Snapshot().Revision) }},
-		Counter{Name: "topics", Gauge: true, Read: func() float64 { return float64(reg.Snapshot().TopicCount()) }},
-		Counter{Name: "brokers", Gauge: true, Read: func() float64 { return float64(len(reg.Snapshot().Groups())) }},
-		Counter{Name: "members", Gauge: true, Read: h.memberCount},
-		Counter{Name: "watchers", Gauge: true, Read: func() float64 { n, _ := h.watched.counts(); return float64(n) }},
-		Counter{Name: "longPolls", Gauge: true, Read: func() float64 { _, n := h.watched.counts(); return float64(n) }},
-		Counter{Name: "httpInFlight", Gauge: true, Read: func() float64 { return float64(h.flying.Load()) }},
-		Counter{Name: "httpRequests", Read: func() float64 { return float64(h.answered.Load()) }},
-	)}
+	s := &series{h: h}
+	for _, c := range h.deps.Counters {
+		s.counters = append(s.counters, counter{c, func(*tables) float64 { return c.Read() }})
+	}
+	add := func(name string, gauge bool, read func(*tables) float64) {
+		s.counters = append(s.counters, counter{Counter{Name: name, Gauge: gauge}, read})
+	}
+	add("revision", false, func(t *tables) float64 { return float64(t.revision) })
+	add("topics", true, func(t *tables) float64 { return float64(t.topics) })
+	add("brokers", true, func(t *tables) float64 { return float64(t.groups) })
+	add("members", true, func(t *tables) float64 { return float64(t.members) })
+	add("watchers", true, func(*tables) float64 { n, _ := h.watched.counts(); return float64(n) })
+	add("longPolls", true, func(*tables) float64 { _, n := h.watched.counts(); return float64(n) })
+	add("httpInFlight", true, func(*tables) float64 { return float64(h.flying.Load()) })
+	add("httpRequests", false, func(*tables) float64 { return float64(h.answered.Load()) })
 	s.last, s.points = make([]float64, len(s.counters)), make([][]float64, len(s.counters))
+	t := h.tables()
 	for i, c := range s.counters {
-		s.last[i] = c.Read()
+		s.last[i] = c.read(t)
 	}
 	s.at = time.Now()
 	return s
 }
 
-func (h *Handler) memberCount() float64 {
-	n := 0
-	for _, g := range h.deps.Registry.Snapshot().Groups() {
-		n += len(g.Members)
-	}
-	return float64(n)
+// tables are those that stand now.
+func (h *Handler) tables() *tables {
+	return tablesOf(&convert.View{Snapshot: h.deps.Registry.Snapshot(), Now: time.Now()})
 }
 
 func (s *series) run(ctx context.Context) {
@@ -64,6 +73,7 @@ func (s *series) run(ctx context.Context) {
 			return
 		case now := <-tick.C:
 			s.sample(now)
+			s.h.stale.refresh(s.h.deps.Registry.Snapshot())
 		}
 	}
 }
@@ -73,8 +83,9 @@ func (s *series) sample(now time.Time) {
 	defer s.mu.Unlock()
 	seconds := now.Sub(s.at).Seconds()
 	s.at = now
+	t := s.h.tables()
 	for i, c := range s.counters {
-		v := c.Read()
+		v := c.read(t)
 		p := v
 		if !c.Gauge {
 			p = (v - s.last[i]) / seconds
@@ -87,12 +98,13 @@ func (s *series) sample(now time.Time) {
 	}
 }
 
-func (s *series) snapshot() (at time.Time, out map[string]api.Series) {
+// snapshot returns the numbers as they are now, those of the registry as t has them.
+func (s *series) snapshot(t *tables) (at time.Time, out map[string]api.Series) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out = make(map[string]api.Series, len(s.counters))
 	for i, c := range s.counters {
-		x := api.Series{Kind: "counter", Value: c.Read(), Points: slices.Clone(s.points[i])}
+		x := api.Series{Kind: "counter", Value: c.read(t), Points: slices.Clone(s.points[i])}
 		if c.Gauge {
 			x.Kind = "gauge"
 		}
@@ -111,14 +123,11 @@ func (s *series) snapshot() (at time.Time, out map[string]api.Series) {
 //	@Success	200	{object}	api.Stats	"the numbers"
 //	@Router	/api/v1/stats [get]
 func (h *Handler) getStats(c *call) (reply, error) {
-	at, all := h.series.snapshot()
 	v := c.view()
+	at, all := h.series.snapshot(tablesOf(v))
 	out := api.Stats{
 		Revision: v.At(), At: api.TimeOf(at), StepMillis: sampleEvery.Milliseconds(), Series: all,
-		StaleTopics: h.stale.count(c.snap), TopicTypes: make(map[string]int),
-	}
-	for _, n := range c.snap.TopicNames() {
-		out.TopicTypes[v.TopicType(n)]++
+		StaleTopics: h.stale.count(c.snap), TopicTypes: h.types.of(v),
 	}
 	return reply{body: out, text: func() []byte {
 		tb := newTable("SERIES", "KIND", "VALUE", "LAST")

@@ -173,8 +173,12 @@ func (s *stream) run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		ok := true
+		var oldest time.Time // of what is passed on now
 		select {
 		case ch, live := <-s.sub.C:
+			if live && s.quiet == nil {
+				oldest = ch.Time
+			}
 			ok = s.hear(ch, live)
 		case <-s.quiet.due():
 			ok = s.item(s.quiet.take())
@@ -187,6 +191,9 @@ func (s *stream) run(ctx context.Context) {
 		}
 		if !ok || !s.flush() {
 			return
+		}
+		if !oldest.IsZero() {
+			s.c.h.metrics.lag.Observe(time.Since(oldest).Seconds())
 		}
 	}
 }

@@ -33,6 +33,9 @@ type FeedOptions struct {
 	// MaxSockets is the most sockets at once (2000), MaxPerAddress those of one
 	// address (64).
 	MaxSockets, MaxPerAddress int
+	// Lag is told of each batch how long ago its oldest change was made when it was
+	// handed to the sockets; nil wants to know nothing. It must not wait.
+	Lag func(time.Duration)
 	// Log takes what happens to sockets, at debug; slog.DiscardHandler by default.
 	Log *slog.Logger
 }
@@ -86,6 +89,9 @@ func NewFeed(o FeedOptions) (*Feed, error) {
 	}
 	if o.ClientAddr == nil {
 		o.ClientAddr = peerHost
+	}
+	if o.Lag == nil {
+		o.Lag = func(time.Duration) {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -109,6 +109,7 @@ func (f *Feed) flush() {
 			f.push(s, shared...)
 		}
 	}
+	f.o.Lag(time.Since(items[0].Time))
 }
 
 func firstStep(items []*registry.Change) uint64 {

@@ -18,6 +18,7 @@ const recheck = time.Second
 // certificate is a TLS configuration made from files, which is made anew when one of
 // them has changed and all of them fit together; until then the old one stays.
 type certificate struct {
+	face             string // that shows it, for the metrics
 	cert, key, trust string // file names; trust may be empty
 	clients          tls.ClientAuthType
 	protocols        []string

@@ -15,12 +15,26 @@ func observeFeed(d *handlers.Deps, feed *web.Feed) {
 	d.Counters = append(d.Counters, handlers.Counter{Name: "dashboards", Gauge: true, Read: open})
 	d.Registerer.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "rocketmq_namesrv_watchers",
-			Help: "Open watches by transport.", ConstLabels: prometheus.Labels{"transport": "websocket"},
+			Name: handlers.FamilyWatchers, Help: handlers.HelpWatchers, ConstLabels: prometheus.Labels{"transport": websocket},
 		}, open),
-		feedResets{feed, prometheus.NewDesc("rocketmq_namesrv_watch_resets_total",
-			"Watches that had to begin anew, by the reason.", []string{"reason"}, prometheus.Labels{"face": "dashboard"})},
+		feedResets{feed, prometheus.NewDesc(handlers.FamilyWatchResets, handlers.HelpWatchResets, []string{"reason"}, prometheus.Labels{"face": "dashboard"})},
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: handlers.MetricsPrefix + "feed_frames_total", Help: "Frames sent to dashboards.",
+		}, func() float64 { return float64(feed.Stats().Frames) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: handlers.MetricsPrefix + "feed_bytes_total", Help: "Bytes sent to dashboards, before compression.",
+		}, func() float64 { return float64(feed.Stats().Bytes) }),
 	)
+}
+
+// websocket is the transport of the feed in the label of that name.
+const websocket = "websocket"
+
+// feedLag returns the histogram of how long changes take to the dashboards' queues.
+func feedLag() prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: handlers.FamilyWatchLag, Help: handlers.HelpWatchLag, Buckets: handlers.LagBuckets(), ConstLabels: prometheus.Labels{"transport": websocket},
+	})
 }
 
 // feedResets collects the resets of a feed by reason.

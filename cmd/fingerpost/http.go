@@ -11,10 +11,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"strings"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"time"
 
 	"fingerpost/config"
 	"fingerpost/handlers"
@@ -67,7 +64,7 @@ func (n *node) newHTTP(cfg *config.Config, ln net.Listener) (*httpFace, error) {
 		ErrorLog:          slog.NewLogLogger(n.log.With("face", "rest").Handler(), slog.LevelDebug),
 	}}
 	if cfg.HTTP.CertFile != "" {
-		c := &certificate{cert: cfg.HTTP.CertFile, key: cfg.HTTP.KeyFile, trust: cfg.HTTP.ClientCAFile, protocols: []string{"h2", "http/1.1"}, log: n.log}
+		c := &certificate{face: "rest", cert: cfg.HTTP.CertFile, key: cfg.HTTP.KeyFile, trust: cfg.HTTP.ClientCAFile, protocols: []string{"h2", "http/1.1"}, log: n.log}
 		if c.trust != "" {
 			c.clients = tls.VerifyClientCertIfGiven
 		}
@@ -107,12 +104,15 @@ func (w *httpFace) mount(n *node, cfg *config.Config, keeper *auth.Keeper) error
 	if cfg.HTTP.ExternalURL != "" {
 		o.Origins = []string{cfg.HTTP.ExternalURL}
 	}
+	lag := feedLag()
+	o.Lag = func(d time.Duration) { lag.Observe(d.Seconds()) }
 	if w.feed, err = web.NewFeed(o); err != nil {
 		return err
 	}
 	d := n.deps(cfg, keeper)
 	d.Dashboard, d.Feed = dashboard, w.feed
 	observeFeed(&d, w.feed)
+	d.Registerer.MustRegister(lag)
 	d.OpenAPI, d.Swagger = openapi.Handler(cfg.HTTP.BasePath), openapi.SwaggerHandler(cfg.HTTP.BasePath)
 	if w.handler, err = handlers.New(d); err != nil {
 		w.feed.Close()
@@ -210,12 +210,11 @@ func (n *node) credentials(cfg *config.Config) (*auth.Keeper, error) {
 // deps are what the HTTP face is given.
 func (n *node) deps(cfg *config.Config, keeper *auth.Keeper) handlers.Deps {
 	h := cfg.HTTP
-	metrics := prometheus.NewRegistry()
-	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	metrics := n.metrics()
 	d := handlers.Deps{
 		Registry: n.registry, Auth: keeper, Settings: httpSettings{n.store, n.registry}, Log: n.log,
 		Connections: n.connections, Counters: n.counters(), Checks: n.checks(),
-		Metrics: promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}), MetricsNeedViewer: h.MetricsAuth, Registerer: metrics,
+		Metrics: n.scrape(metrics), MetricsNeedViewer: h.MetricsAuth, Registerer: metrics,
 		Site: handlers.Site{
 			BasePath: h.BasePath, ExternalURL: h.ExternalURL, Loopback: loopback(h.Listen), AllowedHosts: h.AllowedHosts,
 			CORSOrigins: h.CORSOrigins, TLS: h.CertFile != "" || strings.HasPrefix(h.ExternalURL, "https://"),

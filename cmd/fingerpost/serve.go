@@ -171,9 +171,11 @@ func (n *node) openRegistry(cfg *config.Config) error {
 	}
 	rules := cfg.Rules()
 	n.registry = registry.New(registry.Options{
-		Rules:  &rules,
-		KV:     registry.KV(table),
-		SaveKV: func(kv registry.KV) error { return n.kvSaved.note(kvfile.SaveTable(file, kvfile.Table(kv))) },
+		Rules: &rules,
+		KV:    registry.KV(table),
+		SaveKV: func(kv registry.KV) error {
+			return n.kvSaved.do(func() error { return kvfile.SaveTable(file, kvfile.Table(kv)) })
+		},
 	})
 	if cfg.WarmRestart.Enabled {
 		n.warm = newWarm(cfg, nil, n.log)
@@ -217,7 +219,7 @@ func (n *node) newRemoting(cfg *config.Config) error {
 	if cfg.TLS.CertPath == "" || cfg.TLS.Mode == "disabled" {
 		return nil
 	}
-	c := &certificate{cert: cfg.TLS.CertPath, key: cfg.TLS.KeyPath, trust: cfg.TLS.TrustCertPath, clients: clientAuth(&cfg.TLS), log: n.log}
+	c := &certificate{face: faceRemoting, cert: cfg.TLS.CertPath, key: cfg.TLS.KeyPath, trust: cfg.TLS.TrustCertPath, clients: clientAuth(&cfg.TLS), log: n.log}
 	if err := c.load(); err != nil {
 		return fmt.Errorf("TLS on the remoting port: %w", err)
 	}

@@ -30,7 +30,9 @@ func (p propertiesFile) Load() ([]byte, bool, string, error) {
 }
 
 // Save saves the file and remembers how that went.
-func (p propertiesFile) Save(text []byte) error { return p.saved.note(p.File.Save(text)) }
+func (p propertiesFile) Save(text []byte) error {
+	return p.saved.do(func() error { return p.File.Save(text) })
+}
 
 // watchedFile is the settings' file for commands that run beside a server.
 type watchedFile struct{ *kvfile.File }

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/pprof"
-	"sync/atomic"
 	"time"
 
 	"fingerpost/api"
@@ -145,21 +143,4 @@ func profiles() http.Handler {
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	return mux
-}
-
-// saves remembers whether the last save of a file worked.
-type saves struct{ failed atomic.Bool }
-
-// note takes the result of a save and passes it on.
-func (s *saves) note(err error) error {
-	s.failed.Store(err != nil)
-	return err
-}
-
-// check returns that the last save failed, in words fit for the public.
-func (s *saves) check(context.Context) error {
-	if s.failed.Load() {
-		return errors.New("the last change could not be saved; the log says why")
-	}
-	return nil
 }

@@ -24,7 +24,7 @@ const (
 // Member returns a group's member.
 func (v *View) Member(g *registry.Group, m registry.Member) api.Member {
 	out := v.Registration(v.LiveOf(m))
-	out.Role, out.FilterServerList = v.role(g, m.ID), m.Filters
+	out.Role, out.FilterServerList = v.Role(g, m.ID), m.Filters
 	return out
 }
 
@@ -33,7 +33,7 @@ func (v *View) Member(g *registry.Group, m registry.Member) api.Member {
 func (v *View) Registration(l *registry.Live) api.Member {
 	out := member(l.MemberInfo)
 	out.Role = roleOf(l.ID)
-	out.State, out.LeftMillis = v.state(l)
+	out.State, out.LeftMillis = v.State(l)
 	out.Unconfirmed = l.Unconfirmed()
 	out.LastUpdateTimestamp = l.LastSeen().UnixMilli()
 	out.ExpiresAt, out.RegisteredAt = api.TimeOf(l.ExpiresAt()), api.TimeOf(l.Registered)
@@ -77,7 +77,8 @@ func DataVersion(d registry.DataVersion) api.DataVersion {
 	return api.DataVersion{StateVersion: d.State, Timestamp: d.Timestamp, Counter: d.Counter}
 }
 
-func (v *View) state(l *registry.Live) (state string, leftMillis int64) {
+// State tells whether a member is late, and how much of its timeout is left.
+func (v *View) State(l *registry.Live) (state string, leftMillis int64) {
 	left := l.ExpiresAt().Sub(v.Now)
 	state = StateLive
 	if left < l.Timeout/2 {
@@ -86,20 +87,30 @@ func (v *View) state(l *registry.Live) (state string, leftMillis int64) {
 	return state, max(0, left.Milliseconds())
 }
 
+// Roles of members.
+const (
+	roleMaster = "master"
+	roleSlave  = "slave"
+	roleActing = "actingMaster"
+)
+
+// Roles returns every role.
+func Roles() []string { return []string{roleMaster, roleSlave, roleActing} }
+
 func roleOf(id int64) string {
 	if id == 0 {
-		return "master"
+		return roleMaster
 	}
-	return "slave"
+	return roleSlave
 }
 
-// role says what a member is: the smallest slave of a group that may act without its
+// Role says what a member is: the smallest slave of a group that may act without its
 // master is the acting one, if the rules let routes show it so.
-func (v *View) role(g *registry.Group, id int64) string {
+func (v *View) Role(g *registry.Group, id int64) string {
 	if id > 0 && v.Rules().SupportActingMaster && g.Acting && !g.HasMaster() {
 		first := slices.IndexFunc(g.Members, func(m registry.Member) bool { return m.ID > 0 })
 		if g.Members[first].ID == id {
-			return "actingMaster"
+			return roleActing
 		}
 	}
 	return roleOf(id)
@@ -144,7 +155,7 @@ func (v *View) GroupProblems(g *registry.Group) []string {
 	if !g.HasMaster() {
 		out = append(out, ProblemNoMaster)
 	}
-	late := func(m registry.Member) bool { state, _ := v.state(v.LiveOf(m)); return state == StateLate }
+	late := func(m registry.Member) bool { state, _ := v.State(v.LiveOf(m)); return state == StateLate }
 	if slices.ContainsFunc(g.Members, late) {
 		out = append(out, ProblemLate)
 	}

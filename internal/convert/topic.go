@@ -35,6 +35,47 @@ var systemTopics = map[string]bool{
 // TopicType tells the type of a topic by its name. A name equal to that of a cluster or
 // a broker is a topic that brokers make for themselves.
 func (v *View) TopicType(name string) string {
+	if t := typeByName(name); t != TypeNormal || v.Group(name) == nil && v.Clusters()[name] == nil {
+		return t
+	}
+	return TypeSystem
+}
+
+// CountTypes counts the topics by type; names are those of all topics, counted by
+// [CountNames].
+func (v *View) CountTypes(names map[string]int) map[string]int {
+	out := maps.Clone(names)
+	move := func(name string) {
+		if v.Snapshot.Topic(name) != nil && typeByName(name) == TypeNormal {
+			out[TypeNormal]--
+			out[TypeSystem]++
+		}
+	}
+	for _, g := range v.Groups() {
+		move(g.Name)
+	}
+	for c := range v.Clusters() {
+		if v.Group(c) == nil {
+			move(c)
+		}
+	}
+	return out
+}
+
+// CountNames counts the topics by what their names alone tell of their type. It looks at
+// all of them; the result stands as long as there are the same topics.
+func CountNames(s *registry.Snapshot) map[string]int {
+	out := make(map[string]int)
+	for _, t := range TopicTypes() {
+		out[t] = 0
+	}
+	for t := range s.Topics() {
+		out[typeByName(t.Name)]++
+	}
+	return out
+}
+
+func typeByName(name string) string {
 	switch {
 	case strings.HasPrefix(name, "%RETRY%"):
 		return TypeRetry
@@ -44,7 +85,7 @@ func (v *View) TopicType(name string) string {
 		return TypeLMQ
 	case strings.HasSuffix(name, "_REPLY_TOPIC"):
 		return TypeReply
-	case systemTopics[name] || strings.HasPrefix(name, "rmq_sys_") || v.Group(name) != nil || v.Clusters()[name] != nil:
+	case systemTopics[name] || strings.HasPrefix(name, "rmq_sys_"):
 		return TypeSystem
 	}
 	return TypeNormal
