@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 
 	"fingerpost/api"
 	"fingerpost/internal/convert"
@@ -31,32 +30,18 @@ func newScraped(t *testing.T, opts ...option) (e *env, scrape func() map[string]
 		out := make(map[string]float64)
 		for _, f := range families {
 			for _, m := range f.GetMetric() {
-				out[strings.TrimPrefix(f.GetName(), MetricsPrefix)+labels(m)] = valueOf(m)
+				name := strings.TrimPrefix(f.GetName(), MetricsPrefix)
+				for i, l := range m.GetLabel() {
+					name += map[bool]string{true: "{", false: ","}[i == 0] + l.GetName() + "=" + l.GetValue()
+				}
+				if len(m.GetLabel()) > 0 {
+					name += "}"
+				}
+				out[name] = m.GetGauge().GetValue() + m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount())
 			}
 		}
 		return out
 	}
-}
-
-func labels(m *dto.Metric) string {
-	var out []string
-	for _, l := range m.GetLabel() {
-		out = append(out, l.GetName()+"="+l.GetValue())
-	}
-	if out == nil {
-		return ""
-	}
-	return "{" + strings.Join(out, ",") + "}"
-}
-
-func valueOf(m *dto.Metric) float64 {
-	switch {
-	case m.Gauge != nil:
-		return m.Gauge.GetValue()
-	case m.Counter != nil:
-		return m.Counter.GetValue()
-	}
-	return float64(m.Histogram.GetSampleCount())
 }
 
 func (e *env) stats() api.Stats {
