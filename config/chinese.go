@@ -30,6 +30,8 @@ var chinese = map[string]string{
 
 	"configBlackList":          "除永远不可修改的以外，运行中还不可修改的设置",
 	"allowRemoteConfig":        "是否允许通过 remoting 端口修改设置（请求 318）",
+	"drain.timeout":            "运行中的节点下线时，客户端最多可用多长时间离开",
+	"shutdown.drain":           "停止时用多长时间在客户端没有请求的时刻逐个关闭其连接，之后强制断开；没有客户端时立即结束",
 	"enableShutdownGracefully": "停止之前是否告诉对端去找别的节点",
 	"shutdownWaitTimeSeconds":  "enableShutdownGracefully 打开时，这一步持续的秒数",
 	"shutdown.grace":           "开始停止之前，服务器一边表明自己未就绪、一边继续应答的时间",

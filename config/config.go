@@ -47,9 +47,11 @@ type Config struct {
 
 	ConfigBlackList    []string
 	AllowRemoteConfig  bool
+	DrainTimeout       time.Duration
 	ShutdownGracefully bool
 	ShutdownWait       time.Duration
 	ShutdownGrace      time.Duration
+	ShutdownDrain      time.Duration
 	ShutdownTimeout    time.Duration
 
 	WarmRestart WarmRestart
@@ -191,7 +193,9 @@ func Default(home, state string) Config {
 
 		ConfigBlackList:   []string{"configBlackList", "configStorePath", "kvConfigPath"},
 		AllowRemoteConfig: true,
+		DrainTimeout:      60 * time.Second, // clients ask for routes every 30 s, so all have been silent and asked again
 		ShutdownWait:      30 * time.Second,
+		ShutdownDrain:     5 * time.Second,
 		ShutdownTimeout:   15 * time.Second,
 
 		WarmRestart: WarmRestart{

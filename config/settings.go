@@ -96,6 +96,10 @@ var table = []Setting{
 		Traits: Locked, ptr: func(c *Config) any { return &c.AllowRemoteConfig },
 	},
 	{
+		Key: "drain.timeout", Doc: "how long clients may take to leave a node that is taken out of service while it runs",
+		Traits: Live, Min: int64(time.Second), Max: int64(24 * time.Hour), ptr: func(c *Config) any { return &c.DrainTimeout },
+	},
+	{
 		Key: "enableShutdownGracefully", Doc: "whether peers are told to go elsewhere before the server stops",
 		Traits: Peer | Live, ptr: func(c *Config) any { return &c.ShutdownGracefully },
 	},
@@ -106,6 +110,10 @@ var table = []Setting{
 	{
 		Key: "shutdown.grace", Doc: "how long the server goes on answering, and says that it is not ready, before it begins to stop",
 		Max: int64(time.Hour), ptr: func(c *Config) any { return &c.ShutdownGrace },
+	},
+	{
+		Key: "shutdown.drain", Doc: "how long a stop goes on closing clients at moments in which they ask nothing, before it cuts them off; it ends when none is left",
+		Traits: Live, Max: int64(time.Hour), ptr: func(c *Config) any { return &c.ShutdownDrain },
 	},
 	{
 		Key: "shutdown.timeout", Doc: "how long stopping may take besides those waits before the process ends anyway",

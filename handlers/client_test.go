@@ -54,7 +54,7 @@ func spec(queues int32) api.TopicConfig {
 
 // Every operation of the API has a method of the client, which reads its answer.
 func TestClientReachesEveryOperation(t *testing.T) {
-	e := newEnv(t)
+	e := newEnv(t, func(d *Deps) { d.Drain = &fakeDrainer{state: api.Drain{State: api.DrainServing}} })
 	c, ctx := e.client(), t.Context()
 	e.broker("broker-a", 0, "10.0.0.1:10911", "T")
 	reg := api.Registration{ClusterName: "DefaultCluster", BrokerAddr: "10.0.0.9:10911", TopicConfigTable: map[string]api.TopicConfig{"B": spec(4)}}
@@ -147,6 +147,11 @@ func TestClientReachesEveryOperation(t *testing.T) {
 	}
 	worked(c.Connections(ctx, api.ConnectionsOptions{Kinds: []string{"broker"}}))(t)
 	worked(c.Stats(ctx))(t)
+	worked(c.DrainState(ctx))(t)
+	if d := worked(c.Drain(ctx))(t); d.State != api.DrainDraining || d.By != "token:admin" {
+		t.Errorf("drain: %+v", d)
+	}
+	worked(c.CancelDrain(ctx))(t)
 	if x := worked(c.Export(ctx))(t); len(x.Brokers) != 2 {
 		t.Errorf("export: %+v", x)
 	}

@@ -29,6 +29,9 @@ type Deps struct {
 	// whether routes are answered yet.
 	Checks []Check
 
+	// Drain takes the node out of service; nil cannot.
+	Drain Drainer
+
 	// Dashboard serves everything below /ui/, Feed the websocket at /ws, OpenAPI the
 	// description, Swagger the same in its older form, Metrics the scrape. Each may
 	// be nil: then there is no such place.

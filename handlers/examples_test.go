@@ -67,6 +67,9 @@ var examples = []example{
 	{op: "GET /api/v1/stats", path: "/api/v1/stats"},
 	{op: "GET /api/v1/export", path: "/api/v1/export"},
 	{op: "GET /api/v1/export", path: "/api/v1/export?format=ndjson"},
+	{op: "GET /api/v1/drain", path: "/api/v1/drain"},
+	{op: "PUT /api/v1/drain", path: "/api/v1/drain"},
+	{op: "DELETE /api/v1/drain", path: "/api/v1/drain"},
 	{op: "GET /api/v1/version", path: "/api/v1/version"},
 	{op: "GET /api/v1/whoami", path: "/api/v1/whoami"},
 	{op: "POST /api/v1/session", path: "/api/v1/session", body: `{"token":"` + tokenOf("viewer") + `"}`},
@@ -100,6 +103,7 @@ func TestEveryOperationHasAnExample(t *testing.T) {
 func furnished(t testing.TB, opts ...option) *env {
 	e := newEnv(t, append([]option{withTokens("viewer viewer", "registrar registrar bridge-*", "admin admin"), func(d *Deps) {
 		d.Registry = registry.New(registry.Options{KV: registry.KV{registry.OrderNamespace: {"Orders": "broker-a:4"}}})
+		d.Drain = &fakeDrainer{state: api.Drain{State: api.DrainServing}}
 		d.Connections = func() []api.Connection {
 			return []api.Connection{{ID: "c1", RemoteAddress: "10.0.0.1:51022", Kind: "broker", FirstSeenAt: api.TimeOf(time.Now()), Brokers: []string{"broker-a/0"}}}
 		}

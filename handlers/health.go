@@ -38,13 +38,6 @@ func (h *Handler) probe(ctx context.Context, p Probe) []api.Check {
 	return out
 }
 
-func (h *Handler) notDraining() error {
-	if h.draining.Load() {
-		return errors.New("the server is about to stop")
-	}
-	return nil
-}
-
 func (h *Handler) warmedUp() error {
 	if in := h.deps.Registry.Snapshot().ReadyIn(); in > 0 {
 		return errors.New("routes are answered in " + in.Truncate(time.Second).String())

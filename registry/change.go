@@ -37,12 +37,14 @@ const (
 	OpStopping
 	OpUnreachable
 	OpReachable
+	OpDraining
+	OpServing
 )
 
 var opNames = [...]string{
 	"created", "changed", "deleted", "expired", "disconnected", "rejected", "ownerChanged",
 	"wiped", "restored", "diverged", "converged", "started", "stopping",
-	"unreachable", "reachable",
+	"unreachable", "reachable", "draining", "serving",
 }
 
 // String returns the word used on the wire, such as "ownerChanged".

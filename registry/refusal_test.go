@@ -76,7 +76,7 @@ func TestKindsHaveNames(t *testing.T) {
 	if KindOf(fs.ErrPermission) != Internal || KindOf(nil) != Internal {
 		t.Error("what is no refusal has a kind")
 	}
-	for op := OpCreated; op <= OpStopping; op++ {
+	for op := OpCreated; op <= OpServing; op++ {
 		if op.String() == "" || seen[op.String()] {
 			t.Errorf("op %d is %q", op, op)
 		}

@@ -73,6 +73,7 @@ type conn struct {
 	encrypted atomic.Bool
 	broker    atomic.Bool
 	admin     atomic.Bool
+	dismissed atomic.Bool // to be closed when nothing is under way
 	language  atomic.Uint32
 	version   atomic.Int32
 	lastCode  atomic.Int32
@@ -102,6 +103,9 @@ func (c *conn) serve() {
 	for err == nil {
 		if err = c.fill(); err == nil {
 			err = c.drain()
+		}
+		if err == nil && c.sentOff() {
+			err = io.EOF
 		}
 	}
 	c.explain(err)
@@ -253,7 +257,7 @@ func (c *conn) serveRequest(f wire.Frame) error {
 	at, row := time.Now(), rowFor(code)
 	a := answer{typed: typed[code]}
 	switch {
-	case c.srv.leaving.Load() && req.Version.UnderstandsGoAway():
+	case req.Version.UnderstandsGoAway() && c.away():
 		a.typed = false
 		a.fail(wire.GoAway, remarkGoAway)
 	case c.turnedAway(code, &a):

@@ -185,8 +185,9 @@ func (c *conn) overdue() error {
 	if err := c.base.SetReadDeadline(next); err != nil {
 		return err
 	}
-	// Shutdown sets a deadline too, after it has cancelled: one of the two is seen.
-	if c.srv.ctx.Err() != nil {
+	// Shutdown and Dismiss set a deadline too, after they have said why: one of the two
+	// is seen.
+	if c.srv.ctx.Err() != nil || c.sentOff() {
 		return io.EOF
 	}
 	return nil

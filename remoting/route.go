@@ -18,7 +18,7 @@ const (
 // and reports whether it could.
 func (c *conn) fastRoute(f wire.Frame) bool {
 	q := &c.route
-	if !c.noted || !q.ReadRouteRequest(f) || q.Flag&(wire.FlagResponse|wire.FlagOneway) != 0 || q.ZoneMode != nil || c.srv.leaving.Load() {
+	if !c.noted || !q.ReadRouteRequest(f) || q.Flag&(wire.FlagResponse|wire.FlagOneway) != 0 || q.ZoneMode != nil || c.srv.away.Load() != awayNobody {
 		return false
 	}
 	c.last = int32(wire.GetRouteInfoByTopic)

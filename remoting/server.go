@@ -101,7 +101,7 @@ type Server struct {
 	guard     *guard      // nil where nothing is restricted
 	ctx       context.Context
 	cancel    context.CancelFunc
-	leaving   atomic.Bool
+	away      atomic.Uint32 // who is told to go away
 	opaque    atomic.Int32
 	ids       atomic.Uint64
 	wg        sync.WaitGroup
@@ -274,7 +274,7 @@ func (s *Server) forget(c *conn) {
 
 // Leave begins a graceful stop: from now on peers that understand it are told to
 // connect again elsewhere. Connections are still accepted and older peers served.
-func (s *Server) Leave() { s.leaving.Store(true) }
+func (s *Server) Leave() { s.away.Store(awayAll) }
 
 // Shutdown stops accepting, lets every connection finish the requests it has read,
 // and waits for their ends, or for ctx, after which it cuts them off and says so.

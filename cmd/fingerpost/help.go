@@ -25,6 +25,7 @@ var examples = map[string]string{
 	"config show":     "fingerpost config\nfingerpost config -c namesrv.properties -o json",
 	"config get":      "fingerpost config get 'http.*'\nfingerpost config get --remoting 10.0.0.1:9876",
 	"config set":      "fingerpost config set log.level=DEBUG --dry-run",
+	"drain":           "fingerpost drain\nfingerpost drain --cancel",
 	"completion":      "source <(fingerpost completion bash)",
 }
 
@@ -55,6 +56,7 @@ var chinese = map[string]string{
 	"token":           "生成或列出 REST API 的令牌。",
 	"token new":       "生成并输出一个令牌；只保存其哈希。",
 	"token list":      "列出文件中令牌的所有者。",
+	"drain":           "在停止之前让节点下线，或让其恢复服务。",
 	"curlrc":          "输出带有首次启动令牌的 curl 配置：fingerpost curlrc > rc; curl -K rc URL。",
 	"health":          "询问正在运行的服务器是否就绪；退出码为 0 或 1。",
 	"completion":      "输出 bash、zsh、fish 或 powershell 的补全脚本。",

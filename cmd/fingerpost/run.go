@@ -33,6 +33,7 @@ type commands struct {
 	KV         cli.KV        `cmd:"" name:"kv" help:"Read and change the key-value table."`
 	Config     configCmds    `cmd:"" help:"Show settings: those a server here would have, or those of a running one; change them."`
 	Token      tokenCmd      `cmd:"" help:"Make or list tokens for the REST API."`
+	Drain      cli.Drain     `cmd:"" help:"Take a node out of service before it is stopped, and back."`
 	Curlrc     curlrcCmd     `cmd:"" help:"Print a curl configuration with the token of the first start: fingerpost curlrc > rc; curl -K rc URL."`
 	Health     healthCmd     `cmd:"" help:"Ask a running server whether it is ready; exit status 0 or 1."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands in bash, zsh, fish or powershell."`

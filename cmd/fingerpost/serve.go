@@ -77,6 +77,7 @@ type node struct {
 	remoting *remoting.Server
 	http     *httpFace // nil if there is none
 	reaper   *reaper
+	drainer  *drainer
 	stopping steps
 	// supervisor is who started the process, if it wants to hear of it.
 	supervisor supervisor
@@ -101,7 +102,10 @@ func (n *node) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.stopping.add("the remoting listener", func(context.Context) error { return closed(ln.Close()) })
+	entry := newGate(ln, func() (net.Listener, error) {
+		return listen(context.Background(), ln.Addr().String(), "bindAddress or listenPort")
+	})
+	n.stopping.add("the remoting listener", func(context.Context) error { return closed(entry.Close()) })
 	if tcp, ok := ln.Addr().(*net.TCPAddr); ok && cfg.ListenPort == 0 {
 		n.store.Bound(tcp.Port)
 	}
@@ -113,12 +117,18 @@ func (n *node) start(ctx context.Context) error {
 		return err
 	}
 	n.failed = make(chan error, 1)
+	n.drainer = &drainer{
+		peers: n.remoting, door: entry, log: n.log, report: n.registry.Report,
+		timeout: func() time.Duration { return n.store.Current().DrainTimeout },
+		grace:   func() time.Duration { return n.store.Current().ShutdownGrace },
+	}
+	n.stopping.add("the drain", n.drainer.close)
 	n.loop("the log of changes", (&news{n.registry, n.log}).run)
 	n.reaper = &reaper{registry: n.registry, log: n.log, began: n.began, interval: func() time.Duration { return n.store.Current().ScanInterval }}
 	n.loop("the search for silent brokers", n.reaper.run)
 	// Brokers come first: making the HTTP face takes longer than all of the above.
 	n.face("remoting", func() error {
-		return n.remoting.Serve(bufferedListener{ln, cfg.SendBuffer, cfg.ReceiveBuffer})
+		return n.remoting.Serve(bufferedListener{entry, cfg.SendBuffer, cfg.ReceiveBuffer})
 	}, n.remoting.Shutdown)
 	if httpLn != nil {
 		if n.http, err = n.newHTTP(cfg, httpLn); err != nil {
@@ -345,6 +355,9 @@ func (n *node) leave(cfg *config.Config) {
 		n.log.Info("telling peers to go elsewhere", "for", cfg.ShutdownWait)
 		n.remoting.Leave()
 		time.Sleep(cfg.ShutdownWait)
+	}
+	if cfg.ShutdownDrain > 0 {
+		n.drainer.clear(context.Background(), cfg.ShutdownDrain)
 	}
 }
 
