@@ -73,6 +73,9 @@ var chinese = map[string]string{
 	"tls.server.keyPath":          "其私钥的 PEM 文件",
 	"tls.server.trustCertPath":    "用来验证客户端证书的 CA 的 PEM 文件",
 	"tls.server.authClient":       "是否用 tls.server.trustCertPath 验证客户端的证书",
+	"tls.server.minVersion":       "remoting 端口接受的最低 TLS 版本",
+	"tls.server.handshakeTimeout": "remoting 端口上已经开始的 TLS 握手以及 PROXY 头最多可以用多久",
+	"http.tls.minVersion":         "HTTP 接受的最低 TLS 版本",
 	"tls.server.need.client.auth": "客户端是否要出示证书",
 
 	"http.listen":           "REST 接口和控制台的监听地址；端口 0 表示任取一个空闲端口，空表示关闭 HTTP",

@@ -102,6 +102,9 @@ type TLS struct {
 	TrustCertPath  string
 	AuthClient     bool
 	NeedClientAuth string
+
+	MinVersion       string
+	HandshakeTimeout time.Duration
 }
 
 // HTTP is where and how the REST API and the dashboard are served, and their limits.
@@ -119,6 +122,7 @@ type HTTP struct {
 	CertFile       string
 	KeyFile        string
 	ClientCAFile   string
+	MinVersion     string
 
 	HeaderTimeout         time.Duration
 	BodyTimeout           time.Duration
@@ -224,9 +228,10 @@ func Default(home, state string) Config {
 			Protection: "off", Client: ClassAccess{Mode: "auto"}, Broker: ClassAccess{Mode: "auto"},
 			Admin: ClassAccess{Mode: "auto"}, Config: ClassAccess{Mode: "auto"}, ReplayWindow: time.Minute,
 		},
-		TLS: TLS{Mode: "permissive", NeedClientAuth: "none"},
+		TLS: TLS{Mode: "permissive", NeedClientAuth: "none", MinVersion: "1.2", HandshakeTimeout: 10 * time.Second},
 		HTTP: HTTP{
 			Listen:        "127.0.0.1:8876",
+			MinVersion:    "1.2",
 			HeaderTimeout: 5 * time.Second,
 			BodyTimeout:   30 * time.Second,
 			IdleTimeout:   120 * time.Second,

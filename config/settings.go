@@ -214,6 +214,14 @@ var table = []Setting{
 		Key: "tls.server.need.client.auth", Doc: "whether a client shows a certificate",
 		Traits: Locked, Words: []string{"none", "optional", "require"}, ptr: func(c *Config) any { return &c.TLS.NeedClientAuth },
 	},
+	{
+		Key: "tls.server.minVersion", Doc: "the oldest version of TLS on the remoting port",
+		Traits: Locked, Words: []string{"1.2", "1.3"}, ptr: func(c *Config) any { return &c.TLS.MinVersion },
+	},
+	{
+		Key: "tls.server.handshakeTimeout", Doc: "how long a TLS handshake on the remoting port may take once it has begun, and a PROXY header",
+		Traits: Locked, Min: int64(100 * time.Millisecond), Max: int64(10 * time.Minute), ptr: func(c *Config) any { return &c.TLS.HandshakeTimeout },
+	},
 
 	{
 		Key: "http.listen", Doc: "the address of the REST API and the dashboard; port 0 takes any free one, empty switches HTTP off",
@@ -266,6 +274,10 @@ var table = []Setting{
 	{
 		Key: "http.tls.clientCAFile", Doc: "the PEM file of the authorities whose certificates identify clients",
 		Traits: Locked, ptr: func(c *Config) any { return &c.HTTP.ClientCAFile },
+	},
+	{
+		Key: "http.tls.minVersion", Doc: "the oldest version of TLS for HTTP",
+		Traits: Locked, Words: []string{"1.2", "1.3"}, ptr: func(c *Config) any { return &c.HTTP.MinVersion },
 	},
 
 	{

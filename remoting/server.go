@@ -69,6 +69,16 @@ type TLS struct {
 	// Config returns the configuration for a new connection, or nil if there is no
 	// certificate. It may be called at any time.
 	Config func() *tls.Config
+	// HandshakeTimeout is how long a handshake that has begun may take, and a PROXY
+	// header (10 s).
+	HandshakeTimeout time.Duration
+}
+
+func (t *TLS) handshakeTimeout() time.Duration {
+	if t.HandshakeTimeout <= 0 {
+		return 10 * time.Second
+	}
+	return t.HandshakeTimeout
 }
 
 // Server serves the remoting port. The fields are set before Serve and not changed

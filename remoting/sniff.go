@@ -18,9 +18,6 @@ import (
 // legal first frame is longer.
 const firstBytes = 12
 
-// handshakeTimeout bounds a TLS handshake and a PROXY header that has begun.
-const handshakeTimeout = 10 * time.Second
-
 const tlsHandshake = 0x16
 
 var proxyV2 = []byte("\r\n\r\n\x00\r\nQUIT\n")
@@ -88,7 +85,7 @@ func (c *conn) readProxyHeader() error {
 	if !c.trusted() {
 		return c.wrong(refused, "err", "the peer is not in remoting.trustedProxies")
 	}
-	if err := c.expect("PROXY header", handshakeTimeout); err != nil {
+	if err := c.expect("PROXY header", c.srv.TLS.handshakeTimeout()); err != nil {
 		return err
 	}
 	size := proxyHeaderSize(c.in.b)
@@ -167,11 +164,12 @@ func (c *conn) startTLS() error {
 	plain := c.base
 	t := tls.Server(&prefixed{Conn: plain, head: bytes.Clone(c.in.b)}, conf)
 	c.in.b = c.in.b[:0]
-	plain.SetDeadline(time.Now().Add(handshakeTimeout))
+	plain.SetDeadline(time.Now().Add(c.srv.TLS.handshakeTimeout()))
 	if err := t.HandshakeContext(c.srv.ctx); err != nil {
 		if c.srv.ctx.Err() != nil {
 			return io.EOF
 		}
+		c.srv.Stats.Handshakes.Add(1)
 		return c.wrong("a TLS handshake failed", "err", err)
 	}
 	plain.SetDeadline(time.Time{})

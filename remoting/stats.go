@@ -18,8 +18,9 @@ type Stats struct {
 	Heartbeats atomic.Uint64
 	// Accepted and Rejected count connections, the latter those over a limit.
 	Accepted, Rejected atomic.Uint64
-	// WrongProtocol counts connections that spoke something else.
-	WrongProtocol atomic.Uint64
+	// WrongProtocol counts connections that spoke something else, among them Handshakes
+	// that failed.
+	WrongProtocol, Handshakes atomic.Uint64
 	// BadFrames counts frames and headers that could not be read, among them OverLimit
 	// frames that were too large.
 	BadFrames, OverLimit atomic.Uint64

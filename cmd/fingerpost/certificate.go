@@ -21,12 +21,14 @@ type certificate struct {
 	face             string // that shows it, for the metrics
 	cert, key, trust string // file names; trust may be empty
 	clients          tls.ClientAuthType
+	min              uint16 // the oldest version of TLS
 	protocols        []string
 	log              *slog.Logger
 
 	mu      sync.Mutex
 	config  *tls.Config
 	seen    string // what the files looked like when they were last read
+	wrong   error  // why the files as they are now are not in use
 	checked time.Time
 }
 
@@ -53,20 +55,20 @@ func (c *certificate) current() *tls.Config {
 	}
 	c.checked = now
 	seen, err := c.look()
-	if seen == c.seen && err == nil {
+	if seen == c.seen {
 		return c.config
 	}
+	c.seen = seen
 	if err == nil {
 		var next *tls.Config
 		if next, err = c.read(); err == nil {
 			c.config = next
-			c.log.Info("a changed certificate is in use", "file", c.cert)
+			c.log.Info("a changed certificate is in use", "file", c.cert, "ends", next.Certificates[0].Leaf.NotAfter)
 		}
 	}
-	if err != nil && seen != c.seen {
+	if c.wrong = err; err != nil {
 		c.log.Warn("a changed certificate cannot be used; the old one stays in use", "err", err)
 	}
-	c.seen = seen
 	return c.config
 }
 
@@ -92,7 +94,7 @@ func (c *certificate) read() (*tls.Config, error) {
 		return nil, fmt.Errorf("certificate %s with key %s: %w", c.cert, c.key, err)
 	}
 	conf := &tls.Config{
-		MinVersion:   tls.VersionTLS12,
+		MinVersion:   max(c.min, tls.VersionTLS12),
 		Certificates: []tls.Certificate{pair},
 		ClientAuth:   c.clients,
 		NextProtos:   c.protocols,
@@ -114,3 +116,26 @@ func (c *certificate) read() (*tls.Config, error) {
 func (c *certificate) ends() time.Time {
 	return c.current().Certificates[0].Leaf.NotAfter
 }
+
+// endsSoon is how long before its end a certificate is worth a look.
+const endsSoon = 7 * 24 * time.Hour
+
+// check returns what somebody should do about the certificate.
+func (c *certificate) check() error {
+	left := time.Until(c.ends())
+	c.mu.Lock()
+	wrong := c.wrong
+	c.mu.Unlock()
+	switch {
+	case left <= 0:
+		return fmt.Errorf("the certificate %s has ended", c.cert)
+	case left < endsSoon:
+		return fmt.Errorf("the certificate %s ends in %s", c.cert, left.Truncate(time.Minute))
+	case wrong != nil:
+		return fmt.Errorf("the certificate %s has changed and the new one is not in use; the log says why", c.cert)
+	}
+	return nil
+}
+
+// tlsVersions are the words of the settings.
+var tlsVersions = map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13}

@@ -64,7 +64,10 @@ func (n *node) newHTTP(cfg *config.Config, ln net.Listener) (*httpFace, error) {
 		ErrorLog:          slog.NewLogLogger(n.log.With("face", "rest").Handler(), slog.LevelDebug),
 	}}
 	if cfg.HTTP.CertFile != "" {
-		c := &certificate{face: "rest", cert: cfg.HTTP.CertFile, key: cfg.HTTP.KeyFile, trust: cfg.HTTP.ClientCAFile, protocols: []string{"h2", "http/1.1"}, log: n.log}
+		c := &certificate{
+			face: "rest", cert: cfg.HTTP.CertFile, key: cfg.HTTP.KeyFile, trust: cfg.HTTP.ClientCAFile,
+			min: tlsVersions[cfg.HTTP.MinVersion], protocols: []string{"h2", "http/1.1"}, log: n.log,
+		}
 		if c.trust != "" {
 			c.clients = tls.VerifyClientCertIfGiven
 		}

@@ -213,7 +213,9 @@ func (n *node) newRemoting(cfg *config.Config) error {
 			InFlight:          int64(r.MaxInFlightBytes), ClientInFlight: int64(r.MaxClientInFlightBytes),
 			OverloadDelay: r.OverloadDelay, WriteTimeout: r.WriteTimeout,
 		},
-		TLS:  remoting.TLS{Mode: tlsModes[cfg.TLS.Mode], Config: func() *tls.Config { return nil }},
+		TLS: remoting.TLS{
+			Mode: tlsModes[cfg.TLS.Mode], Config: func() *tls.Config { return nil }, HandshakeTimeout: cfg.TLS.HandshakeTimeout,
+		},
 		Idle: func() time.Duration { return n.store.Current().IdleTimeout },
 	}
 	if r.SerializeType == "ROCKETMQ" {
@@ -229,7 +231,10 @@ func (n *node) newRemoting(cfg *config.Config) error {
 	if cfg.TLS.CertPath == "" || cfg.TLS.Mode == "disabled" {
 		return nil
 	}
-	c := &certificate{face: faceRemoting, cert: cfg.TLS.CertPath, key: cfg.TLS.KeyPath, trust: cfg.TLS.TrustCertPath, clients: clientAuth(&cfg.TLS), log: n.log}
+	c := &certificate{
+		face: faceRemoting, cert: cfg.TLS.CertPath, key: cfg.TLS.KeyPath, trust: cfg.TLS.TrustCertPath,
+		clients: clientAuth(&cfg.TLS), min: tlsVersions[cfg.TLS.MinVersion], log: n.log,
+	}
 	if err := c.load(); err != nil {
 		return fmt.Errorf("TLS on the remoting port: %w", err)
 	}

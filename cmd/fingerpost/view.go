@@ -99,8 +99,6 @@ func (n *node) counters() []handlers.Counter {
 const (
 	// stuckAfter is how long the search for silent brokers may be overdue.
 	stuckAfter = 30 * time.Second
-	// endsSoon is how long before its end a certificate is worth a look.
-	endsSoon = 7 * 24 * time.Hour
 )
 
 // checks are what the probes look at.
@@ -117,8 +115,8 @@ func (n *node) checks() []handlers.Check {
 		{Name: "registry-persist", Probe: handlers.Healthy, Run: n.warmSaved},
 		{Name: "certificates", Probe: handlers.Healthy, Run: func(context.Context) error {
 			for _, c := range n.certificates {
-				if left := time.Until(c.ends()); left < endsSoon {
-					return fmt.Errorf("the certificate %s ends in %s", c.cert, left.Truncate(time.Minute))
+				if err := c.check(); err != nil {
+					return err
 				}
 			}
 			return nil
