@@ -29,6 +29,7 @@ type modelAnswer struct {
 	created, ignored           bool
 	added, changed, gone, same int
 	master, masterHA           string
+	masterHasHA                bool
 	clash                      bool // two clusters use the name
 	notices                    []MinIDChange
 	order                      map[string]string
@@ -108,11 +109,11 @@ func (m *model) register(reg modelReg) (a modelAnswer) {
 
 	if master, ok := g.members[0]; ok && in.ID != 0 {
 		if l := m.lives[liveID{in.Cluster, master.addr}]; l != nil {
-			a.master, a.masterHA = master.addr, l.info.HAAddr
+			a.master, a.masterHA, a.masterHasHA = master.addr, l.info.HAAddr, l.info.HasHA
 		}
 	}
 	if m.rules.NotifyMinBrokerIDChanged && in.ID < before {
-		n := MinIDChange{Broker: in.Name, MinID: in.ID, MinAddr: in.Addr, HAAddr: in.HAAddr}
+		n := MinIDChange{Broker: in.Name, MinID: in.ID, MinAddr: in.Addr, HAAddr: in.HAAddr, HasHA: in.HasHA}
 		a.notices = m.notify(nil, n, func(id int64) bool { return id != in.ID || len(g.members) == 1 })
 	}
 	a.notices = append(a.notices, m.end()...)

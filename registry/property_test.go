@@ -183,6 +183,7 @@ func anyRegistration(t *rapid.T) modelReg {
 	case 1:
 		reg.info.Zone, reg.info.HasZone = rapid.SampledFrom([]string{"", "z1"}).Draw(t, "zone"), true
 		reg.info.HAAddr = rapid.SampledFrom([]string{"", "@ha"}).Draw(t, "ha")
+		reg.info.HasHA = reg.info.HAAddr != "" || rapid.Bool().Draw(t, "empty ha")
 	case 2:
 		reg.hasFilters = true
 		reg.filters = rapid.SampledFrom([][]string{nil, {"f1"}, {"f1", "f2"}}).Draw(t, "filters")
@@ -278,7 +279,7 @@ func (p *pair) do(t *rapid.T, reg modelReg) {
 	want := p.m.register(reg)
 	got := modelAnswer{
 		created: res.Created, ignored: res.TopicsIgnored, added: res.NewTopics, changed: res.ChangedTopics,
-		gone: res.RemovedTopics, same: res.SameTopics, master: res.MasterAddr, masterHA: res.MasterHAAddr,
+		gone: res.RemovedTopics, same: res.SameTopics, master: res.MasterAddr, masterHA: res.MasterHAAddr, masterHasHA: res.MasterHasHA,
 		hasOrder: res.HasOrder, order: res.Order[OrderNamespace], notices: p.notices(),
 	}
 	if err != nil {

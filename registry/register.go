@@ -38,8 +38,10 @@ type Registered struct {
 	// visible changed. Revision is one that contains the registration.
 	Created, Changed bool
 	Revision         uint64
-	// MasterAddr and MasterHAAddr are the live master's, for slaves only.
+	// MasterAddr and MasterHAAddr are the live master's, for slaves only. MasterHasHA tells
+	// an HA address that is "" from one that the master did not say.
 	MasterAddr, MasterHAAddr string
+	MasterHasHA              bool
 	// Order is the order configuration, if the rules hand it out and there is one.
 	Order KV
 	// HasOrder tells an empty order namespace from none.
@@ -146,7 +148,7 @@ func (s *Snapshot) answer(res *Registered) {
 	}
 	if addr := g.Addr(0); addr != "" {
 		if m := s.Live(l.Cluster, addr); m != nil {
-			res.MasterAddr, res.MasterHAAddr = addr, m.HAAddr
+			res.MasterAddr, res.MasterHAAddr, res.MasterHasHA = addr, m.HAAddr, m.HasHA
 		}
 	}
 }

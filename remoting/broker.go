@@ -50,7 +50,7 @@ func (c *conn) registerBroker(req *wire.Command, a *answer) {
 			return
 		}
 	}
-	if res.MasterHAAddr != "" {
+	if res.MasterHasHA {
 		a.ext.Set(wire.FieldHAServerAddr, res.MasterHAAddr)
 	}
 	if res.MasterAddr != "" {

@@ -317,3 +317,27 @@ func TestRequestsAreCounted(t *testing.T) {
 		t.Errorf("%d hits and %d misses, want 0 and 3", h, m)
 	}
 }
+
+// A slave hears the address that its master said it replicates from, also an empty one,
+// and nothing if the master said none.
+func TestSlaveHearsWhatTheMasterSaid(t *testing.T) {
+	for want, ha := range map[string]wire.Text{
+		`0 {haServerAddr="ha:1" masterAddr="m:1"}`: wire.TextOf("ha:1"),
+		`0 {haServerAddr="" masterAddr="m:1"}`:     wire.TextOf(""),
+		`0 {masterAddr="m:1"}`:                     {},
+	} {
+		c := startPipes(t).client(wire.JSONHeader)
+		for id, addr := range []string{"m:1", "s:1"} {
+			h := wire.RegisterBrokerHeader{
+				Broker: wire.BrokerIdentity{
+					Cluster: wire.TextOf("c"), Name: wire.TextOf("b"), Addr: wire.TextOf(addr), ID: wire.IntOf(int64(id)),
+				},
+				HAServerAddr: ha,
+			}
+			resp := succeed(t, c, wire.RegisterBroker, h.Fields(), broker{topics: topics("T1", "T2")}.body())
+			if id == 1 && said(resp) != want {
+				t.Errorf("the master said %+v: %s, want %s", ha, said(resp), want)
+			}
+		}
+	}
+}

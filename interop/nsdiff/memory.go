@@ -118,8 +118,9 @@ func (r *runner) noteStale(topic string, f *frame) {
 		mapped = append(mapped, name)
 	}
 	for _, name := range append(mapped, "other") {
-		if !serves[name] {
-			r.stale[[2]string{topic, name}] = true
+		if k := [2]string{topic, name}; !serves[name] {
+			r.stale[k] = true
+			delete(r.sent, k) // a mapping that came before its topic
 		}
 	}
 }
