@@ -81,6 +81,17 @@ func (c *call) address() netip.Addr {
 	return peerOf(c.r)
 }
 
+// ClientAddr returns the address that a request is from, or whom a trusted proxy names, for
+// handlers beside this face that are mounted in it and count by address. It is the peer's
+// if the proxy names nobody.
+func (h *Handler) ClientAddr(r *http.Request) string {
+	a := (&call{h: h, r: r}).address()
+	if !a.IsValid() {
+		a = peerOf(r)
+	}
+	return a.String()
+}
+
 func peerOf(r *http.Request) netip.Addr {
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

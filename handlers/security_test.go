@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/crypto/bcrypt"
 
 	"fingerpost/api"
@@ -229,6 +230,17 @@ func TestClientAddressBehindAProxy(t *testing.T) {
 	e.do("PUT", "/api/v1/kv/n/k", `{"value":"v"}`, "Authorization", "Bearer "+tokenOf("ops"), "X-Forwarded-For", "6.6.6.6, 203.0.113.7").ok(t, 201)
 	if !strings.Contains(e.log.String(), `"addr":"203.0.113.7"`) {
 		t.Errorf("the log is %s", e.log)
+	}
+	var counted []string
+	e = newEnv(t, withTokens("ops viewer"), func(d *Deps) {
+		d.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+		d.Feed = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { counted = append(counted, e.h.ClientAddr(r)) })
+	})
+	for _, by := range []string{"6.6.6.6, 203.0.113.7", "203.0.113.8", ""} {
+		e.do("GET", "/ws", "", "Authorization", "Bearer "+tokenOf("ops"), "X-Forwarded-For", by).ok(t, 200)
+	}
+	if diff := cmp.Diff([]string{"203.0.113.7", "203.0.113.8", "127.0.0.1"}, counted); diff != "" {
+		t.Errorf("the feed counts by (-want +got):\n%s", diff)
 	}
 	plain := newEnv(t)
 	plain.admin("PUT", "/api/v1/kv/n/k", `{"value":"v"}`, "X-Forwarded-For", "203.0.113.7").ok(t, 201)

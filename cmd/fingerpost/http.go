@@ -101,7 +101,8 @@ func (w *httpFace) mount(n *node, cfg *config.Config, keeper *auth.Keeper) error
 			_, role, ok := w.handler.Authenticate(r)
 			return role, ok
 		},
-		Version: v, Assets: dashboard.Version(), VersionName: versionName,
+		ClientAddr: func(r *http.Request) string { return w.handler.ClientAddr(r) },
+		Version:    v, Assets: dashboard.Version(), VersionName: versionName,
 		MaxSockets: cfg.HTTP.MaxWatchers, MaxPerAddress: cfg.HTTP.MaxWatchersPerAddress, Log: n.log.With("face", "dashboard"),
 	}
 	if cfg.HTTP.ExternalURL != "" {
