@@ -76,9 +76,27 @@ type FeedSnapshot struct {
 	Last       bool            `json:"last,omitempty"`
 	Members    []Member        `json:"members,omitempty"`
 	WritePerms []FeedWritePerm `json:"writePerms,omitempty"`
+	// Outline is in the part with which members end, if many topics follow.
+	Outline *FeedOutline `json:"outline,omitempty"`
 	// Layouts are queues of each broker, sorted by name, as topics refer to them.
 	Layouts [][]QueueData `json:"layouts,omitempty"`
 	Topics  []FeedTopic   `json:"topics,omitempty"`
+}
+
+// FeedOutline says of the topics of a snapshot what a reader may want to show before
+// thousands of them have come.
+type FeedOutline struct {
+	// Topics is how many topics the snapshot has.
+	Topics  int                 `json:"topics" example:"8214"`
+	Brokers []FeedBrokerOutline `json:"brokers"`
+}
+
+// FeedBrokerOutline counts the topics of the snapshot that a broker name serves.
+type FeedBrokerOutline struct {
+	BrokerName string `json:"brokerName" example:"broker-a"`
+	TopicCount int    `json:"topicCount" example:"1121"`
+	// Unwritable counts those to which nobody can write on any broker.
+	Unwritable int `json:"unwritable,omitempty" example:"214"`
 }
 
 // FeedWritePerm is a write permission that is wiped at present.

@@ -115,7 +115,7 @@ var imports = regexp.MustCompile(`(?:from\s|import\s|import\()\s*'([^']+)'`)
 // Each import names a file that is there, and nothing from outside.
 func TestImportsResolve(t *testing.T) {
 	all := files(t)
-	used := map[string]bool{"app.js": true, "theme-init.js": true}
+	used := map[string]bool{"app.js": true, "begin.js": true}
 	for name, text := range all {
 		if path.Ext(name) != ".js" || strings.HasPrefix(name, "vendor/") {
 			continue

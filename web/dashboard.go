@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,7 +42,8 @@ type asset struct {
 }
 
 // NewDashboard loads the files of fsys, which has an index.html that begins its links
-// with "./" and an app.js. It fails if one of those is missing.
+// with "./" and an app.js. Modules are joined to two scripts and style sheets to one.
+// It fails if a file is missing, or for a module that cannot be joined.
 func NewDashboard(fsys fs.FS) (*Dashboard, error) {
 	sources := make(map[string][]byte)
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -56,23 +56,38 @@ func NewDashboard(fsys fs.FS) (*Dashboard, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load the dashboard's files: %w", err)
 	}
-	index, ok := sources["index.html"]
-	if !ok {
-		return nil, fmt.Errorf("load the dashboard's files: index.html is missing")
+	for _, name := range []string{indexPage, firstScript} {
+		if _, ok := sources[name]; !ok {
+			return nil, fmt.Errorf("load the dashboard's files: %s is missing", name)
+		}
 	}
-	if _, ok := sources["app.js"]; !ok {
-		return nil, fmt.Errorf("load the dashboard's files: app.js is missing")
-	}
-	d := &Dashboard{files: make(map[string]*asset, len(sources))}
-	d.version = "v-" + hashOf(sources)
+	d := &Dashboard{files: make(map[string]*asset), version: "v-" + hashOf(sources)}
 	d.etag = `"` + d.version + `"`
-	d.index = newAsset("index.html", linkIndex(index, d.version, preloads(sources)))
-	delete(sources, "index.html")
 	for name, text := range sources {
-		d.files[name] = newAsset(name, lighten(name, text))
+		sources[name] = lighten(name, text)
 	}
+	index, style, err := joinStyles(sources[indexPage], sources)
+	if err != nil {
+		return nil, err
+	}
+	d.index = newAsset(indexPage, bytes.ReplaceAll(index, []byte(`="./`), []byte(`="`+d.version+`/`)))
+	d.files[styleSheet] = newAsset(styleSheet, style)
+	for name, text := range sources {
+		// A script before the modules is none of them; a licence is there to be read.
+		if bytes.Contains(index, []byte(`<script src="./`+name+`">`)) || path.Ext(name) == ".txt" {
+			d.files[name] = newAsset(name, text)
+			delete(sources, name)
+		}
+	}
+	first, rest, err := join(sources)
+	if err != nil {
+		return nil, err
+	}
+	d.files[firstScript], d.files[restScript] = newAsset(firstScript, first), newAsset(restScript, rest)
 	return d, nil
 }
+
+const indexPage = "index.html"
 
 // hashOf is equal for equal files under equal names.
 func hashOf(sources map[string][]byte) string {
@@ -91,39 +106,6 @@ func sortedNames(sources map[string][]byte) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// linkIndex points the page's links at this version and has the browser fetch the
-// modules of the first view at once instead of one import after the other.
-func linkIndex(index []byte, version string, modules []string) []byte {
-	var links strings.Builder
-	for _, m := range modules {
-		fmt.Fprintf(&links, "<link rel=\"modulepreload\" href=\"./%s\">\n", m)
-	}
-	text := strings.Replace(string(index), "</head>", links.String()+"</head>", 1)
-	return []byte(strings.ReplaceAll(text, `="./`, `="`+version+`/`))
-}
-
-// importOf finds the relative static imports of a module; import() is none.
-var importOf = regexp.MustCompile(`(?m)^(?:import|export)\b[^'"(]*['"](\.[^'"]+)['"]`)
-
-// preloads are the modules that app.js reaches by static imports, itself last.
-func preloads(sources map[string][]byte) []string {
-	var out []string
-	seen := make(map[string]bool)
-	var visit func(name string)
-	visit = func(name string) {
-		if seen[name] {
-			return
-		}
-		seen[name] = true
-		for _, m := range importOf.FindAllSubmatch(sources[name], -1) {
-			visit(path.Join(path.Dir(name), string(m[1])))
-		}
-		out = append(out, name)
-	}
-	visit("app.js")
-	return out
 }
 
 var contentTypes = map[string]string{
@@ -173,7 +155,7 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, name, _ := strings.Cut(r.URL.Path, Mount)
-	if name == "" || name == "index.html" {
+	if name == "" || name == indexPage {
 		h.Set("Cache-Control", "no-cache")
 		h.Set("ETag", d.etag)
 		if r.Header.Get("If-None-Match") == d.etag {

@@ -477,6 +477,12 @@ func TestLargeSnapshotIsCut(t *testing.T) {
 		for {
 			msg := c.want(opSnapshot) // reads at most 256 KiB
 			parts++
+			if want := (&api.FeedOutline{Topics: 20_000, Brokers: []api.FeedBrokerOutline{{BrokerName: "a", TopicCount: 20_000}}}); (parts == 1) != cmp.Equal(msg.Outline, want) {
+				t.Errorf("part %d has the outline %+v", parts, msg.Outline)
+			}
+			if parts == 1 && (len(msg.Members) != 1 || len(msg.Topics) > 0) {
+				t.Error("the first part does not end with the members")
+			}
 			if err := m.take(msg); err != nil {
 				t.Fatal(err)
 			}
@@ -496,6 +502,30 @@ func TestLargeSnapshotIsCut(t *testing.T) {
 			t.Errorf("a change of 20,000 topics comes with %d of them", len(set.Changes))
 		}
 	})
+}
+
+// Topics are counted by broker, those that nobody can write to apart.
+func TestOutlineCounts(t *testing.T) {
+	reg := registry.New(registry.Options{})
+	put(t, reg, "a", 3, 8, 1)
+	put(t, reg, "b", 2, 4, 1) // its topics are among those of a
+	var topics []*registry.Topic
+	for _, name := range reg.Snapshot().TopicNames() {
+		topics = append(topics, reg.Snapshot().Topic(name))
+	}
+	want := &api.FeedOutline{Topics: 3, Brokers: []api.FeedBrokerOutline{{BrokerName: "a", TopicCount: 3}, {BrokerName: "b", TopicCount: 2}}}
+	if diff := cmp.Diff(want, outlineOf(topics)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	reg.WipeWritePerm("a", cause("wipeWritePerm"))
+	topics = nil
+	for _, name := range reg.Snapshot().TopicNames() {
+		topics = append(topics, reg.Snapshot().Topic(name))
+	}
+	want.Brokers[0].Unwritable = 1 // the one that b does not have
+	if diff := cmp.Diff(want, outlineOf(topics)); diff != "" {
+		t.Errorf("with a wipe (-want +got):\n%s", diff)
+	}
 }
 
 func TestNewFeedNamesWhatIsMissing(t *testing.T) {

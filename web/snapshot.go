@@ -3,6 +3,8 @@ package web
 import (
 	"encoding/json"
 	"iter"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -16,98 +18,175 @@ import (
 // what is added last is far below the difference.
 const maxFrame = 200 << 10
 
+// outlineFrom is how many topics make an outline worth a frame of its own.
+const outlineFrom = 1000
+
 // snapshotFrames yields the frames of a snapshot. They are made while they are
 // written, so that a socket holds one of them at a time.
 type snapshotFrames = iter.Seq[[]byte]
 
 // sharedSnapshot keeps the frames of a whole snapshot for all that ask within a
-// second: after a restart every page asks at once.
+// second: after a restart every page asks at once. Whoever comes first to the end of
+// what is there makes the next frame.
 type sharedSnapshot struct {
 	id   string
 	view *convert.View
 	at   time.Time
-	once sync.Once
-	made [][]byte
+
+	mu     sync.Mutex
+	writer *snapshotWriter
+	made   [][]byte
 }
 
 func (s *sharedSnapshot) frames() snapshotFrames {
 	return func(yield func([]byte) bool) {
-		s.once.Do(func() {
-			for b := range frameSnapshot(s.view, s.id, nil) {
-				s.made = append(s.made, b)
-			}
-		})
-		for _, b := range s.made {
-			if !yield(b) {
+		for i := 0; ; i++ {
+			b := s.frame(i)
+			if b == nil || !yield(b) {
 				return
 			}
 		}
 	}
 }
 
+// frame returns the frame at a place, or nil behind the last.
+func (s *sharedSnapshot) frame(i int) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.writer == nil {
+		s.writer = newSnapshotWriter(s.view, s.id, nil)
+	}
+	if i == len(s.made) {
+		b := s.writer.next()
+		if b == nil {
+			return nil
+		}
+		s.made = append(s.made, b)
+	}
+	return s.made[i]
+}
+
 // frameSnapshot yields what passes the filter of a snapshot as frames.
 func frameSnapshot(v *convert.View, id string, f *convert.Filter) snapshotFrames {
 	return func(yield func([]byte) bool) {
-		w := &snapshotWriter{v: v, id: id, first: true, yield: yield}
-		_ = w.brokers(f) && w.topics(f) && w.flush(true)
+		w := newSnapshotWriter(v, id, f)
+		for b := w.next(); b != nil && yield(b); {
+			b = w.next()
+		}
 	}
 }
 
+// snapshotWriter makes one frame after the other: members first, which a reader wants to
+// show at once, then topics.
 type snapshotWriter struct {
-	v     *convert.View
-	id    string
-	first bool
-	yield func([]byte) bool
-	part  api.FeedSnapshot
-	size  int
+	v      *convert.View
+	id     string
+	filter *convert.Filter
+	groups []*registry.Group // that are still to come
+	topics []*registry.Topic // likewise
+	first  bool
+	done   bool
+	part   api.FeedSnapshot
+	size   int
 	// layouts are numbered by identity: topics with equal queues share one slice.
 	layouts map[*registry.QueueData]int
 }
 
-func (w *snapshotWriter) brokers(f *convert.Filter) bool {
-	members, wipes := wants(f, api.KindMember), wants(f, api.KindWritePerm)
-	for _, g := range w.v.Groups() {
-		if !wantsGroup(w.v, f, g) {
-			continue
+func newSnapshotWriter(v *convert.View, id string, f *convert.Filter) *snapshotWriter {
+	w := &snapshotWriter{v: v, id: id, filter: f, first: true, layouts: make(map[*registry.QueueData]int)}
+	for _, g := range v.Groups() {
+		if wantsGroup(v, f, g) {
+			w.groups = append(w.groups, g)
 		}
-		for _, m := range g.Members {
-			if members {
-				w.part.Members = append(w.part.Members, w.v.Member(g, m))
-				w.size += 700
+	}
+	if wants(f, api.KindTopic) {
+		names := v.TopicNames()
+		w.topics = make([]*registry.Topic, 0, len(names))
+		for _, name := range names {
+			if t := v.Snapshot.Topic(name); wantsTopic(v, f, t) {
+				w.topics = append(w.topics, t)
 			}
 		}
-		if p := w.v.Wiped(g.Name); p != nil && wipes {
-			w.part.WritePerms = append(w.part.WritePerms, api.FeedWritePerm{
-				BrokerName: g.Name, Since: api.TimeOf(p.At), Actor: p.Cause.Actor, TopicCount: p.Topics,
-			})
-			w.size += 300
-		}
-		if w.size >= maxFrame && !w.flush(false) {
-			return false
-		}
 	}
-	return true
+	return w
 }
 
-func (w *snapshotWriter) topics(f *convert.Filter) bool {
-	if !wants(f, api.KindTopic) {
-		return true
+// next returns the next frame, or nil behind the last.
+func (w *snapshotWriter) next() []byte {
+	if w.done {
+		return nil
 	}
-	w.layouts = make(map[*registry.QueueData]int)
-	for _, name := range w.v.TopicNames() {
-		t := w.v.Snapshot.Topic(name)
-		if !wantsTopic(w.v, f, t) {
-			continue
+	for len(w.groups) > 0 {
+		w.group(w.groups[0])
+		if w.groups = w.groups[1:]; len(w.groups) == 0 && len(w.topics) >= outlineFrom {
+			w.part.Outline = outlineOf(w.topics)
+			return w.flush(false)
 		}
-		w.part.Topics = append(w.part.Topics, api.FeedTopic{
-			Topic: name, Layout: w.layout(t.Queues()), UpdatedAt: api.TimeOf(time.UnixMilli(t.ChangedMillis)), FeedTopicFacts: factsOf(w.v, t),
+		if w.size >= maxFrame {
+			return w.flush(false)
+		}
+	}
+	for len(w.topics) > 0 {
+		w.topic(w.topics[0])
+		if w.topics = w.topics[1:]; w.size >= maxFrame {
+			return w.flush(false)
+		}
+	}
+	w.done = true
+	return w.flush(true)
+}
+
+func (w *snapshotWriter) group(g *registry.Group) {
+	if wants(w.filter, api.KindMember) {
+		for _, m := range g.Members {
+			w.part.Members = append(w.part.Members, w.v.Member(g, m))
+			w.size += 700
+		}
+	}
+	if p := w.v.Wiped(g.Name); p != nil && wants(w.filter, api.KindWritePerm) {
+		w.part.WritePerms = append(w.part.WritePerms, api.FeedWritePerm{
+			BrokerName: g.Name, Since: api.TimeOf(p.At), Actor: p.Cause.Actor, TopicCount: p.Topics,
 		})
-		w.size += 90 + len(strconv.Quote(name))
-		if w.size >= maxFrame && !w.flush(false) {
-			return false
+		w.size += 300
+	}
+}
+
+func (w *snapshotWriter) topic(t *registry.Topic) {
+	w.part.Topics = append(w.part.Topics, api.FeedTopic{
+		Topic: t.Name, Layout: w.layout(t.Queues()), UpdatedAt: api.TimeOf(time.UnixMilli(t.ChangedMillis)), FeedTopicFacts: factsOf(w.v, t),
+	})
+	w.size += 90 + len(strconv.Quote(t.Name))
+}
+
+// outlineOf counts topics. Those with equal queues share one slice, so slices are counted
+// first and read once.
+func outlineOf(topics []*registry.Topic) *api.FeedOutline {
+	lists := make(map[*registry.QueueData]int)
+	counts := make(map[string]*api.FeedBrokerOutline)
+	queues := make(map[*registry.QueueData][]registry.QueueData)
+	for _, t := range topics {
+		qs := t.Queues()
+		lists[&qs[0]]++
+		queues[&qs[0]] = qs
+	}
+	for first, n := range lists {
+		writable := slices.ContainsFunc(queues[first], func(q registry.QueueData) bool { return q.Perm&registry.PermWrite != 0 })
+		for _, q := range queues[first] {
+			c := counts[q.Broker]
+			if c == nil {
+				c = &api.FeedBrokerOutline{BrokerName: q.Broker}
+				counts[q.Broker] = c
+			}
+			if c.TopicCount += n; !writable {
+				c.Unwritable += n
+			}
 		}
 	}
-	return true
+	out := &api.FeedOutline{Topics: len(topics), Brokers: make([]api.FeedBrokerOutline, 0, len(counts))}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		out.Brokers = append(out.Brokers, *counts[name])
+	}
+	return out
 }
 
 func (w *snapshotWriter) layout(qs []registry.QueueData) int {
@@ -125,12 +204,11 @@ func (w *snapshotWriter) layout(qs []registry.QueueData) int {
 	return n
 }
 
-func (w *snapshotWriter) flush(last bool) bool {
+func (w *snapshotWriter) flush(last bool) []byte {
 	part := w.part
 	part.First, part.Last = w.first, last
-	frame := mustJSON(api.FeedMessage{Op: opSnapshot, ID: w.id, Revision: w.v.At(), FeedSnapshot: &part})
 	w.first, w.size, w.part = false, 0, api.FeedSnapshot{}
-	return w.yield(frame)
+	return mustJSON(api.FeedMessage{Op: opSnapshot, ID: w.id, Revision: w.v.At(), FeedSnapshot: &part})
 }
 
 // factsOf returns what brokers said of a topic beside its queues.

@@ -63,7 +63,7 @@ test('changes, a cut, a restart', async (t) => {
   await t.test('a server that is gone', async () => {
     await browser.show(server, '#/clusters');
     // The other views are fetched when the first one stands.
-    await until('all views', () => browser.requests.some((r) => r.endsWith('/views/api.js')));
+    await until('all views', () => browser.requests.some((r) => r.endsWith('/rest.js')));
     await browser.quiet('so far');
     await server.stop({ keep: true, signal: 'SIGKILL' });
     await page.locator('.banner', { hasText: /No word from the server since/ }).waitFor();
@@ -109,30 +109,45 @@ test('changes, a cut, a restart', async (t) => {
   await browser.quiet('the end', /WebSocket connection|ERR_CONNECTION|Failed to load resource/);
 });
 
-test('without websockets, as behind some proxies', async (t) => {
-  const server = await Server.start();
-  t.after(() => server.stop());
-  const fleet = await demo(server, { topics: 60 });
-  t.after(() => fleet.forEach((b) => b.stop()));
-  const browser = await Browser.open();
-  t.after(() => browser.close());
-  await browser.context.addInitScript(() => {
-    globalThis.WebSocket = class {
-      constructor() { setTimeout(() => this.onclose({ code: 1006 })); }
-      close() {}
-    };
+// What some proxies do not let through, and what the page then does without.
+for (const [what, lost] of [['websockets', ['WebSocket']], ['websockets and event streams', ['WebSocket', 'EventSource']]]) {
+  test('without ' + what, async (t) => {
+    const server = await Server.start();
+    t.after(() => server.stop());
+    const fleet = await demo(server, { topics: 60 });
+    t.after(() => fleet.forEach((b) => b.stop()));
+    const browser = await Browser.open();
+    t.after(() => browser.close());
+    await browser.context.addInitScript((names) => {
+      for (const name of names) {
+        globalThis[name] = class {
+          constructor() {
+            setTimeout(() => {
+              this.onclose?.({ code: 1006 });
+              this.onerror?.();
+            });
+          }
+
+          addEventListener() {}
+
+          close() {}
+        };
+      }
+    }, lost);
+    await browser.show(server, '#/brokers');
+    await browser.page.locator('.pill', { hasText: 'Live' }).waitFor();
+    await equal(browser, server);
+    await fleet[0].serve({ OverEvents: {} }).register();
+    await equal(browser, server);
+    await browser.page.locator('main td', { hasText: 'V5_5_0' }).first().waitFor();
+    fleet[0].serve(Object.fromEntries(Array.from({ length: 900 }, (_, i) => ['Many' + i, {}])));
+    await fleet[0].register();
+    await equal(browser, server);
+    fleet.pop().stop();
+    await equal(browser, server);
+    await browser.quiet(what);
   });
-  await browser.show(server, '#/brokers');
-  await browser.page.locator('.pill', { hasText: 'Live' }).waitFor();
-  await equal(browser, server);
-  await fleet[0].serve({ OverEvents: {} }).register();
-  await equal(browser, server);
-  await browser.page.locator('main td', { hasText: 'V5_5_0' }).first().waitFor();
-  fleet[0].serve(Object.fromEntries(Array.from({ length: 900 }, (_, i) => ['Many' + i, {}])));
-  await fleet[0].register();
-  await equal(browser, server);
-  await browser.quiet('events');
-});
+}
 
 test('below a prefix of a reverse proxy', async (t) => {
   const server = await Server.start();

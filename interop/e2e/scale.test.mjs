@@ -1,6 +1,7 @@
-// The page with 20,000 topics and 200 brokers, and in a storm. Times depend on the machine
-// and are printed as figures; what must hold anywhere is asserted: rows in the document,
-// paints in a second, requests, bytes, and that everything is given back.
+// The page with 20,000 topics and 200 brokers, and in a storm. Each figure is printed beside
+// its budget. Times depend on the machine and what else it does, so they fail nothing; what
+// must hold anywhere is asserted: rows in the document, paints in a second, requests, bytes,
+// and that everything is given back.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Broker } from './lib/broker.mjs';
@@ -23,6 +24,23 @@ async function fill(server) {
   return fleet;
 }
 
+// What a figure may be, in its unit.
+const budgets = {
+  'first useful paint, first visit': [300, 'ms'],
+  'first useful paint, second visit': [300, 'ms'],
+  'requests to the first view': [20, ''],
+  'bytes to the first view, compressed': [100 * 1024, ''],
+  'open 20,000 topics': [500, 'ms'],
+  'filter 20,000 topics, median': [50, 'ms'],
+  'scroll to anywhere and draw, median': [16, 'ms'],
+  'scroll by a page and draw, median': [16, 'ms'],
+  'rows in the document': [80, ''],
+  'paints a second': [4, ''],
+  'growth of the heap by a storm': [10, 'MB'],
+  'heap with 20,000 topics': [80, 'MB'],
+  'heap with 50,000 topics': [80, 'MB'],
+};
+
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
 test('20,000 topics, 200 brokers', async (t) => {
@@ -38,7 +56,14 @@ test('20,000 topics, 200 brokers', async (t) => {
     await client.send('HeapProfiler.collectGarbage');
     return (await client.send('Runtime.getHeapUsage')).usedSize / 1e6;
   };
-  const figure = (what, value) => t.diagnostic(`${what}: ${value}`);
+  const figure = (what, value) => {
+    const [most, unit] = budgets[what];
+    const written = Number.isInteger(value) ? value : value.toFixed(1);
+    t.diagnostic(`${what}: ${written} of ${most} ${unit}`.trimEnd() + (value > most ? ' (over)' : ''));
+    return value;
+  };
+  // Figures that no machine changes.
+  const within = (what, value) => assert.ok(figure(what, value) <= budgets[what][0], `${what}: ${value}`);
 
   await t.test('first view', async () => {
     let bytes = 0;
@@ -55,23 +80,20 @@ test('20,000 topics, 200 brokers', async (t) => {
     await page.goto(server.base + '/ui/');
     await page.waitForFunction(() => globalThis.answered);
     await page.waitForFunction(() => document.querySelector('.tile .value') && document.querySelectorAll('.changes li').length > 0);
-    const requests = browser.requests.length;
-    figure('first useful paint', Math.round(await page.evaluate(() => globalThis.answered)) + ' ms');
-    figure('requests of the first view', requests);
-    figure('bytes of the first view, compressed', bytes);
-    assert.ok(requests <= 30, `${requests} requests`);
+    figure('first useful paint, first visit', await page.evaluate(() => globalThis.answered));
+    within('requests to the first view', browser.requests.length);
+    within('bytes to the first view, compressed', bytes);
     assert.ok(browser.requests.every((r) => r.startsWith(server.base.replace('http', 'ws')) || r.startsWith(server.base) || r.startsWith('data:')), 'all of one origin');
     assert.match(await page.locator('.answer').innerText(), /4 clusters, 200 brokers, 20,000 topics/);
     // Seen again, everything but the data comes from the browser's own store.
-    bytes = 0;
     await page.goto('about:blank');
     await page.goto(server.base + '/ui/');
     await page.waitForFunction(() => globalThis.answered);
-    figure('first useful paint, second visit', Math.round(await page.evaluate(() => globalThis.answered)) + ' ms');
+    figure('first useful paint, second visit', await page.evaluate(() => globalThis.answered));
   });
 
   // The views are fetched ahead; then opening one is a matter of drawing.
-  await until('all views', () => browser.requests.some((r) => r.endsWith('/views/api.js')));
+  await until('all views', () => browser.requests.some((r) => r.endsWith('/rest.js')));
 
   await t.test('open, filter, scroll', async () => {
     const open = await page.evaluate(() => new Promise((resolve) => {
@@ -80,10 +102,10 @@ test('20,000 topics, 200 brokers', async (t) => {
       const look = () => (document.querySelector('main .dt tbody tr[data-i]') ? requestAnimationFrame(() => resolve(performance.now() - begin)) : requestAnimationFrame(look));
       look();
     }));
-    figure('open 20,000 topics', Math.round(open) + ' ms');
+    figure('open 20,000 topics', open);
     await page.getByText('20,000 rows').waitFor();
     const rows = () => page.locator('main .dt tbody tr[data-i]').count();
-    assert.ok(await rows() <= 80, `${await rows()} rows in the document`);
+    within('rows in the document', await rows());
 
     const filter = await page.evaluate(async () => {
       const input = document.querySelector('main input[type=search]');
@@ -97,30 +119,34 @@ test('20,000 topics, 200 brokers', async (t) => {
       }
       return times;
     });
-    figure('filter 20,000 topics, median', median(filter).toFixed(1) + ' ms');
+    figure('filter 20,000 topics, median', median(filter));
     await page.getByText('20,000 rows').waitFor();
 
-    const scroll = await page.evaluate(async () => {
+    const scroll = (step) => page.evaluate(async (by) => {
       const frame = document.querySelector('main .dt');
+      // A message is the next turn of the page at once; a timer would wait for 4 ms.
+      const { port1, port2 } = new MessageChannel();
+      const turn = () => new Promise((r) => { port1.onmessage = r; port2.postMessage(0); });
       const spent = [];
-      for (let i = 0; i < 60; i++) {
+      for (let i = 1; i <= 60; i++) {
         const begin = performance.now();
-        frame.scrollTop = (i * 7919 * 31) % (frame.scrollHeight - 800);
+        frame.scrollTop = (i * by) % (frame.scrollHeight - 800);
         frame.dispatchEvent(new Event('scroll'));
-        await Promise.resolve();
-        await new Promise((r) => setTimeout(r)); // the view is drawn
+        await turn(); // the view is drawn
         void frame.querySelector('tbody').offsetHeight; // and laid out
         spent.push(performance.now() - begin);
+        await new Promise((r) => requestAnimationFrame(r));
       }
+      port1.close();
       return spent;
-    });
-    figure('scroll to anywhere and draw, median', median(scroll).toFixed(1) + ' ms');
-    assert.ok(await rows() <= 80, `${await rows()} rows in the document`);
+    }, step);
+    figure('scroll to anywhere and draw, median', median(await scroll(7919 * 31)));
+    figure('scroll by a page and draw, median', median(await scroll(600)));
+    within('rows in the document', await rows());
     await page.evaluate(() => { document.querySelector('main .dt').scrollTop = 1e9; });
     await page.getByText('Topic-19999').waitFor();
     assert.equal(await page.locator('main table').getAttribute('aria-rowcount'), '20001');
-    figure('heap with 20,000 topics', (await heap()).toFixed(1) + ' MB');
-    assert.ok(await heap() < 80);
+    within('heap with 20,000 topics', await heap());
   });
 
   await t.test('1,000 changes a second for 10 s', async () => {
@@ -160,21 +186,17 @@ test('20,000 topics, 200 brokers', async (t) => {
       globalThis.watcher.disconnect();
       return globalThis.paints;
     });
-    const perSecond = new Map();
-    for (const p of paints) perSecond.set(Math.floor(p / 1000), (perSecond.get(Math.floor(p / 1000)) ?? 0) + 1);
-    figure('changes sent', sent);
-    figure('paints in a second, most', Math.max(...perSecond.values()));
+    t.diagnostic(`changes sent: ${sent}`);
     assert.ok(sent >= 9000, `${sent} changes`);
-    // Paints are 250 ms apart, so a second that begins and ends with one has five.
-    assert.ok(Math.max(...perSecond.values()) <= 5, JSON.stringify([...perSecond.values()]));
+    // Over the whole storm: within one second, a late frame may be counted with the next ones.
+    within('paints a second', Math.round((paints.length - 1) / (paints.at(-1) - paints[0]) * 10_000) / 10);
     await until('page and registry to be equal', async () => {
       assert.deepEqual(await browser.dump(), await server.dump());
       return true;
     });
-    figure('heap before and after', `${before.heap.toFixed(1)} and ${(await heap()).toFixed(1)} MB`);
     await until('the document to be as large as before', async () => Math.abs(await nodes() - before.nodes) < 200);
     // The kept events are bounded; beyond them nothing grows.
-    assert.ok(await heap() - before.heap < 10, 'the heap has grown');
+    within('growth of the heap by a storm', await heap() - before.heap);
   });
 
   await t.test('50,000 topics', async () => {
@@ -182,8 +204,7 @@ test('20,000 topics, 200 brokers', async (t) => {
     for (let i = 0; i < 30_000; i++) more['More-' + i] = {};
     await fleet[0].serve(more).register();
     await until('50,000', () => page.getByText('50,000 rows').isVisible());
-    figure('heap with 50,000 topics', (await heap()).toFixed(1) + ' MB');
-    assert.ok(await heap() < 80);
+    within('heap with 50,000 topics', await heap());
   });
   await browser.quiet('scale');
 });

@@ -39,7 +39,8 @@ export const addressable = (name) => name !== '.' && name !== '..' && !/[/\u0000
  * Sends a request. Resolves to {status, body, etag}; rejects with a Problem.
  * @param {string} method
  * @param {string} address relative to the API's base
- * @param {{body?: any, type?: string, headers?: object, signal?: AbortSignal, text?: boolean}} [o]
+ * @param {{body?: any, type?: string, headers?: object, signal?: AbortSignal, text?: boolean, sent?: Promise<Response>}} [o]
+ *   `sent` is the same request if it is on its way already
  */
 export async function send(method, address, o = {}) {
   const headers = { Accept: o.text ? 'text/plain' : 'application/json', 'Accept-Language': document.documentElement.lang, ...o.headers };
@@ -50,7 +51,7 @@ export async function send(method, address, o = {}) {
   }
   let res;
   try {
-    res = await fetch(new URL(address, base), { method, headers, body, signal: o.signal, credentials: 'same-origin' });
+    res = await (o.sent ?? fetch(new URL(address, base), { method, headers, body, signal: o.signal, credentials: 'same-origin' }));
   } catch (err) {
     if (err.name === 'AbortError') throw err;
     throw new Problem(0, { detail: '' });
@@ -60,8 +61,8 @@ export async function send(method, address, o = {}) {
   if (date) heardRoughly(date + 500);
   const text = await res.text();
   let parsed = text;
-  if (/json/.test(res.headers.get('Content-Type') ?? '')) parsed = JSON.parse(text);
-  if (res.ok) return { status: res.status, body: parsed, etag: res.headers.get('ETag'), dryRun: res.headers.has('Namesrv-Dry-Run') };
+  if (text && /json/.test(res.headers.get('Content-Type') ?? '')) parsed = JSON.parse(text);
+  if (res.ok || res.status === 304) return { status: res.status, body: parsed, etag: res.headers.get('ETag'), dryRun: res.headers.has('Namesrv-Dry-Run') };
   if (res.status === 401) signedOut.value = true;
   throw new Problem(res.status, typeof parsed === 'object' && parsed ? parsed : { detail: text.slice(0, 300) });
 }
@@ -74,8 +75,11 @@ export const get = async (address, signal) => (await send('GET', address, { sign
  * @returns {Promise<'yes'|'no'|'unreachable'>} whether we may read here
  */
 export async function whoami() {
+  // The first time the answer is on its way since before this module was loaded.
+  const sent = globalThis.begun?.whoami;
+  if (sent) globalThis.begun.whoami = null;
   try {
-    me.value = await get('whoami');
+    me.value = (await send('GET', 'whoami', { sent })).body;
     signedOut.value = me.value.role === 'none';
     return signedOut.value ? 'no' : 'yes';
   } catch (err) {

@@ -6,6 +6,23 @@ import { heard } from './clock.js';
 
 const minWait = 500;
 const maxWait = 15_000;
+const sliceMillis = 8; // of work on what came, before the browser has its turn
+
+// Once what is drawn now is on the screen; at once where nothing is drawn. A page that is
+// put away in this very moment gets no frames, so a short time does as well.
+function afterPaint(f) {
+  if (globalThis.document?.visibilityState !== 'visible') {
+    setTimeout(f);
+    return;
+  }
+  let done = false;
+  const once = () => {
+    if (!done) f();
+    done = true;
+  };
+  requestAnimationFrame(() => setTimeout(once));
+  setTimeout(once, 300);
+}
 
 /** Pause before attempt n (from 0): doubled each time, then scattered, so that a
  * thousand pages do not come back to a restarted server in one instant. */
@@ -25,6 +42,7 @@ export class Feed {
   #resync = null;
   #wanted = false;
   #opened = false;
+  #held = null; // what came while something more urgent is drawn
 
   /**
    * @param {object} o
@@ -33,11 +51,11 @@ export class Feed {
    * @param {any} [o.WebSocket] for tests
    * @param {() => Promise<'yes'|'no'|'unreachable'>} [o.mayConnect] asked after a failure: no when the
    *   session is over, which a browser does not tell apart from a dead server
-   * @param {() => Promise<any>} [o.fallback] loads what to use instead of a websocket once
-   *   that has twice failed to open
+   * @param {(() => Promise<any>)[]} [o.fallbacks] load what to use instead of a websocket, each
+   *   once what was used before has twice failed to open
    */
-  constructor({ url, store, WebSocket = globalThis.WebSocket, mayConnect = async () => 'unreachable', random = Math.random, fallback }) {
-    Object.assign(this, { url, store, WebSocket, mayConnect, random, fallback });
+  constructor({ url, store, WebSocket = globalThis.WebSocket, mayConnect = async () => 'unreachable', random = Math.random, fallbacks = [] }) {
+    Object.assign(this, { url, store, WebSocket, mayConnect, random, fallbacks: [...fallbacks] });
     /** @type {import('../vendor/preact.js').Signal<Status>} */
     this.status = signal('connecting');
     /** When the last word came, by the browser's clock; 0 before the first. */
@@ -49,9 +67,20 @@ export class Feed {
     store.onResync = () => this.resubscribe();
   }
 
+  /** Takes over a socket that was opened before this module was loaded, if one was. */
+  adopt(begun) {
+    if (!begun) return;
+    begun.late = true;
+    if (!(begun.socket?.readyState <= 1)) return;
+    this.#wanted = true;
+    this.#follow(begun.socket);
+    this.#opened = begun.socket.readyState === 1;
+    for (const data of begun.heard.splice(0)) this.#receive(data);
+  }
+
   start() {
     this.#wanted = true;
-    this.#open();
+    if (!this.#socket) this.#open();
     globalThis.addEventListener?.('online', () => this.#hurry());
     globalThis.document?.addEventListener('visibilitychange', () => {
       if (document.visibilityState === 'visible') this.#hurry();
@@ -79,16 +108,20 @@ export class Feed {
   }
 
   #open() {
-    const socket = new this.WebSocket(this.url, ['namesrv.v1']);
+    this.#follow(new this.WebSocket(this.url, ['namesrv.v1']));
+  }
+
+  #follow(socket) {
     this.#socket = socket;
     this.#opened = false;
+    this.#held = null;
     this.#expect(10_000);
     socket.onopen = () => {
       this.#opened = true;
       this.#subscribe();
     };
     socket.onmessage = (e) => {
-      if (socket === this.#socket) this.#receive(typeof e.data === 'string' ? JSON.parse(e.data) : e.data);
+      if (socket === this.#socket) this.#receive(e.data);
     };
     socket.onclose = (e) => {
       if (socket === this.#socket) this.#closed(e);
@@ -120,15 +153,25 @@ export class Feed {
     }, millis);
   }
 
-  #receive(msg) {
+  #receive(data) {
     this.lastWord.value = Date.now();
     this.#expect(2.5 * (this.hello.peek()?.heartbeatMillis ?? 15_000));
+    if (this.#held) this.#held.push(data);
+    else this.#read(data);
+  }
+
+  #read(data) {
+    const msg = typeof data === 'string' ? JSON.parse(data) : data;
     if (msg.time) heard(Date.parse(msg.time));
     if (msg.op === 'hello') {
       this.hello.value = msg;
       return;
     }
     this.store.take(msg);
+    if (msg.outline && !this.store.ready.peek()) {
+      this.status.value = 'live';
+      this.#hold();
+    }
     if (msg.op === 'snapshot' && msg.last) {
       this.#attempt = 0;
       this.failures = 0;
@@ -136,11 +179,29 @@ export class Feed {
     }
   }
 
+  // The outline is enough for the first view: thousands of topics are read when that is on
+  // the screen, a few at a time.
+  #hold() {
+    const held = this.#held = [];
+    const drain = () => {
+      const end = performance.now() + sliceMillis;
+      while (held === this.#held && held.length > 0) {
+        if (performance.now() > end) {
+          setTimeout(drain);
+          return;
+        }
+        this.#read(held.shift());
+      }
+      if (held === this.#held) this.#held = null;
+    };
+    afterPaint(drain);
+  }
+
   #closed(e) {
     clearTimeout(this.#watch);
-    this.#socket = null;
+    this.#socket = this.#held = null;
     if (!this.#wanted) return;
-    this.status.value = this.store.ready.peek() ? 'reconnecting' : 'connecting';
+    this.status.value = this.store.known.peek() ? 'reconnecting' : 'connecting';
     // 1008: the session ended or the role was lost. A socket that never opened may have
     // been refused for the same reason, or by something on the way that knows no sockets.
     if (e.code === 1008 || !this.#opened) {
@@ -148,8 +209,9 @@ export class Feed {
         if (may === 'no') {
           this.status.value = 'refused';
           clearTimeout(this.#timer);
-        } else if (may === 'yes' && e.code !== 1008 && ++this.failures === 2) {
-          this.fallback?.().then((other) => { this.WebSocket = other; }, () => {});
+        } else if (may === 'yes' && e.code !== 1008 && ++this.failures >= 2 && this.fallbacks.length > 0) {
+          this.failures = 0;
+          this.fallbacks.shift()().then((other) => { this.WebSocket = other; }, () => {});
         }
       });
     }

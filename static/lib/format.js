@@ -2,24 +2,26 @@
 // language in use.
 import { language } from './i18n.js';
 
-const cache = new Map();
-function intl(kind, lang, options) {
-  const key = kind + lang + JSON.stringify(options);
-  let f = cache.get(key);
-  if (!f) cache.set(key, f = new Intl[kind](lang, options));
-  return f;
+// One for each set of options, for the language in use.
+const made = new Map();
+function intl(kind, options) {
+  const lang = language.value;
+  let m = made.get(options);
+  if (m?.lang !== lang) made.set(options, m = { lang, f: new Intl[kind](lang, options) });
+  return m.f;
 }
 
-export const number = (n) => intl('NumberFormat', language.value, {}).format(n);
+const plain = {};
+export const number = (n) => intl('NumberFormat', plain).format(n);
 
 const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' };
+const day = { year: 'numeric', month: '2-digit', day: '2-digit', ...clock };
 
 /** Time of day, in the reader's zone. */
-export const time = (ms) => intl('DateTimeFormat', language.value, clock).format(ms);
+export const time = (ms) => intl('DateTimeFormat', clock).format(ms);
 
 /** Date and time of day, in the reader's zone. */
-export const dateTime = (ms) =>
-  intl('DateTimeFormat', language.value, { year: 'numeric', month: '2-digit', day: '2-digit', ...clock }).format(ms);
+export const dateTime = (ms) => intl('DateTimeFormat', day).format(ms);
 
 /** The same instant in UTC, for comparing with logs of other machines. */
 export const utc = (ms) => Number.isFinite(ms) ? new Date(ms).toISOString() : '';

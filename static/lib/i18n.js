@@ -1,7 +1,10 @@
 // Texts in two languages. A dictionary is a module that maps a key to a text; texts hold
 // {name} for values, and a counted text is an object of the plural forms of its language,
-// chosen by {n}. Only the language in use is loaded.
+// chosen by {n}. Both languages come with the page: they are small, and the first view needs
+// one of them before it can be drawn.
 import { signal } from '../vendor/preact.js';
+import en from '../lang/en.js';
+import zh from '../lang/zh-CN.js';
 
 export const languages = { en: 'English', 'zh-CN': '中文' };
 
@@ -33,10 +36,9 @@ export function use(lang, dictionary) {
   language.value = lang;
 }
 
-/** Loads and uses a language. */
-export async function setLanguage(lang) {
-  const { default: dictionary } = lang === 'zh-CN' ? await import('../lang/zh-CN.js') : await import('../lang/en.js');
-  use(lang, dictionary);
+/** Uses one of the languages. */
+export function setLanguage(lang) {
+  use(lang, lang === 'zh-CN' ? zh : en);
   document.documentElement.lang = lang;
 }
 
@@ -69,8 +71,13 @@ export function rich(key, values) {
 /** Whether the dictionary in use has the key. */
 export const has = (key) => texts[key] !== undefined;
 
+// Texts cut at their values; there are as many as the dictionaries have.
+const cut = new Map();
+
 function fill(text, values) {
-  return text.split(/\{(\w+)\}/).map((part, i) => {
+  let parts = cut.get(text);
+  if (!parts) cut.set(text, parts = text.split(/\{(\w+)\}/));
+  return parts.map((part, i) => {
     if (i % 2 === 0) return part;
     const v = values[part];
     return typeof v === 'number' ? number.format(v) : v ?? '';

@@ -11,7 +11,8 @@ const address = new URL('../ws', globalThis.document?.baseURI ?? 'http://localho
 address.protocol = address.protocol.replace('http', 'ws');
 
 export const feed = new Feed({
-  url: address.href, store, mayConnect: whoami, fallback: async () => (await import('./watch.js')).WatchSocket,
+  url: address.href, store, mayConnect: whoami,
+  fallbacks: [async () => (await import('./watch.js')).WatchSocket, async () => (await import('./poll.js')).PollSocket],
 });
 
 /**
@@ -22,7 +23,7 @@ export const stale = signal(false);
 
 let timer;
 effect(() => {
-  const off = feed.status.value !== 'live' && store.ready.value;
+  const off = feed.status.value !== 'live' && store.known.value;
   clearTimeout(timer);
   if (!off) stale.value = false;
   else timer = setTimeout(() => { stale.value = true; }, 2000);

@@ -28,6 +28,9 @@ export function typeOf(name, isPeer) {
   return 'normal';
 }
 
+/** What tells one member from another. */
+export const memberKey = (m) => m.brokerName + '/' + m.brokerId;
+
 /** @typedef {{brokerName: string, readQueueNums: number, writeQueueNums: number, perm: number, topicSysFlag: number}} Queue */
 
 /**
@@ -133,6 +136,8 @@ export function groups(store, counts) {
 
 /** How many topics each broker name serves. */
 export function topicCounts(store) {
+  const outline = store.outline.peek();
+  if (outline) return new Map([...outline.brokers].map(([name, b]) => [name, b.topicCount]));
   // Topics share their lists of queues, so lists are counted first and read once.
   const lists = new Map();
   for (const t of store.topics.values()) lists.set(t.queues, (lists.get(t.queues) ?? 0) + 1);
@@ -143,6 +148,8 @@ export function topicCounts(store) {
 
 /** The topics of a broker that nobody can write to. */
 export function unwritable(store, brokerName) {
+  const outline = store.outline.peek();
+  if (outline) return outline.brokers.get(brokerName)?.unwritable ?? 0;
   let n = 0;
   for (const t of store.topics.values()) if (!t.writable && t.queues.some((q) => q.brokerName === brokerName)) n++;
   return n;

@@ -2,19 +2,17 @@
 // keeps it with change sets; views read it and are drawn again when one of its counters
 // moves. Counters move at most four times a second however much arrives, so that a storm
 // costs the page no more than a breeze.
-import { signal } from '../vendor/preact.js';
-import { Topic, typeOf } from './model.js';
+import { computed, signal } from '../vendor/preact.js';
+import { memberKey, Topic, typeOf } from './model.js';
+import { Staged } from './staged.js';
 
 const paintMillis = 250;
 const keepEvents = 1000;
 const keepHeld = 2000; // messages kept while paused; more than that is read anew afterwards
 const keepMarks = 400;
 
-export const memberKey = (m) => m.brokerName + '/' + m.brokerId;
-
 export class Store {
   #staged = null;
-  #layouts = [];
   #lastPaint = -Infinity;
   #timer = null;
   #dirty = new Set();
@@ -26,22 +24,24 @@ export class Store {
 
   constructor({ now = () => performance.now() } = {}) {
     this.#now = now;
-    /** @type {Map<string, object>} by memberKey */
+    /** Members by memberKey, topics by name, standing wipes of write permission by broker name. */
     this.members = new Map();
-    /** @type {Map<string, Topic>} */
     this.topics = new Map();
-    /** Standing wipes of write permission by broker name. */
     this.wipes = new Map();
-    /** Change sets as they came, oldest first, and markers of gaps. */
+    /** Change sets as they came and markers of gaps; what earlier sets say of members. Oldest first. */
     this.events = [];
-    /** What earlier sets say of members, oldest first. */
     this.memberPast = [];
     /** Names of topics and members changed a moment ago, and what changed. */
     this.marks = new Map();
     this.epoch = '';
     this.revision = 0;
 
+    /** True once everything is here. */
     this.ready = signal(false);
+    /** Until then: {topics, brokers}, how many topics come, and {topicCount, unwritable} by broker name. */
+    this.outline = signal(null);
+    /** True once members are here, and topics at least in outline. */
+    this.known = computed(() => this.ready.value || this.outline.value !== null);
     for (const what of ['members', 'topics', 'names', 'events', 'kv', 'config']) this[what + 'Moved'] = signal(0);
     this.revisionText = signal('');
     /** Whether events from before the page was opened were asked for. */
@@ -84,27 +84,22 @@ export class Store {
   }
 
   #snapshot(msg) {
-    if (!this.#staged || msg.first) {
-      this.#staged = { members: new Map(), topics: new Map(), wipes: new Map() };
-      this.#layouts = [];
-    }
+    if (!this.#staged || msg.first) this.#staged = new Staged();
     const next = this.#staged;
-    for (const m of msg.members ?? []) next.members.set(memberKey(m), m);
-    for (const w of msg.writePerms ?? []) next.wipes.set(w.brokerName, w);
-    if (msg.layouts) this.#layouts.push(...msg.layouts);
-    for (const t of msg.topics ?? []) {
-      const { topic, layout, ...facts } = t;
-      if (facts.updatedAt) facts.updatedAt = Date.parse(facts.updatedAt);
-      next.topics.set(topic, new Topic(topic, this.#layouts[layout], facts));
+    next.add(msg);
+    if (msg.outline && !this.ready.peek()) {
+      Object.assign(this, { members: next.members, wipes: next.wipes });
+      this.outline.value = { topics: msg.outline.topics, brokers: new Map(msg.outline.brokers.map((b) => [b.brokerName, b])) };
+      this.#moved('members', 'names');
     }
     if (!msg.last) return;
     // The page shows the old state until the new one is whole: no flash of emptiness.
     this.#staged = null;
-    this.#layouts = [];
-    Object.assign(this, next);
+    Object.assign(this, { members: next.members, topics: next.topics, wipes: next.wipes });
     this.marks.clear();
     this.#see(msg.revision);
     this.ready.value = true;
+    this.outline.value = null;
     this.#moved('members', 'topics', 'names', 'kv', 'config');
   }
 
@@ -263,6 +258,11 @@ export class Store {
     clearTimeout(this.#timer);
     if (this.#dirty.size) this.#paint();
     this.#timer = null;
+  }
+
+  /** How many topics there are. */
+  get topicCount() {
+    return this.outline.peek()?.topics ?? this.topics.size;
   }
 
   /** The cluster of each broker name. */

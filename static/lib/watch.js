@@ -5,6 +5,21 @@ import { base, get, me } from './api.js';
 
 const pollMillis = 10_000;
 
+/**
+ * A whole snapshot as the server's feed would say it: topics with equal queues share a list.
+ * @param {Map<string, object[]>} topics their queues by name
+ */
+export function snapshotOf(topics) {
+  const places = new Map();
+  const layouts = [];
+  const list = [...topics].map(([topic, queues]) => {
+    const key = JSON.stringify(queues);
+    if (!places.has(key)) places.set(key, layouts.push(queues) - 1);
+    return { topic, layout: places.get(key) };
+  });
+  return { op: 'snapshot', first: true, last: true, layouts, topics: list };
+}
+
 export class WatchSocket {
   #source = null;
   #staged = null;
@@ -53,18 +68,11 @@ export class WatchSocket {
     }
   }
 
-  // The first bookmark ends the snapshot. Topics with equal queues share one list again.
+  // The first bookmark ends the snapshot.
   #present(x) {
     const { members, writePerms, topics } = this.#staged;
     this.#staged = null;
-    const places = new Map();
-    const layouts = [];
-    const list = [...topics].map(([topic, queues]) => {
-      const key = JSON.stringify(queues);
-      if (!places.has(key)) places.set(key, layouts.push(queues) - 1);
-      return { topic, layout: places.get(key) };
-    });
-    this.#say({ op: 'snapshot', revision: x.revision, first: true, last: true, members, writePerms, layouts, topics: list });
+    this.#say({ ...snapshotOf(topics), revision: x.revision, members, writePerms });
     this.#poll();
   }
 

@@ -144,7 +144,7 @@ function Pill() {
   const word = feed.lastWord.value;
   if (paused) return html`<span class="pill idle"><${Icon} name="pause" size="14" />${t('pill.paused', { time: time(paused.since) })}${paused.count > 0 && ' · ' + t('pill.waiting', { n: paused.count })}</span>`;
   if (status === 'live') return html`<span class="pill ok" title=${t('pill.liveText')}><${Icon} name="live" size="14" />${t('pill.live')}</span>`;
-  if (!store.ready.value) return html`<span class="pill idle"><${Icon} name="late" size="14" />${t('pill.connecting')}</span>`;
+  if (!store.known.value) return html`<span class="pill idle"><${Icon} name="late" size="14" />${t('pill.connecting')}</span>`;
   if (!stale.value) return html`<span class="pill idle"><${Icon} name="late" size="14" />${t('pill.reconnecting')}</span>`;
   return html`<span class="pill bad"><${Icon} name="expired" size="14" />${t('pill.stale', { time: time(word) })}</span>`;
 }
@@ -174,11 +174,11 @@ function Pause() {
   return html`<button type="button" class="btn quiet icon" id="pause" aria-pressed=${on} aria-label=${label} title=${label + ' (p)'} onClick=${togglePause}><${Icon} name=${on ? 'play' : 'pause'} /></button>`;
 }
 
-export async function nextLanguage() {
+export function nextLanguage() {
   const all = Object.keys(languages);
   const lang = all[(all.indexOf(language.peek()) + 1) % all.length];
   storeLanguage(lang);
-  await setLanguage(lang);
+  setLanguage(lang);
   setQuery({ lang });
 }
 
@@ -214,7 +214,7 @@ function Nav({ now }) {
   }, []);
   store.membersMoved.value;
   store.topicsMoved.value;
-  const counts = store.ready.value ? { topics: store.topics.size, brokers: store.clusterOf.size } : {};
+  const counts = store.known.value ? { topics: store.topicCount, brokers: store.clusterOf.size } : {};
   return html`<nav class="nav" id="nav" aria-label=${t('nav.label')}><ul>${places.map((p) => html`<li key=${p.id}>
       <a href=${href(p.id === 'overview' ? [] : [p.id])} aria-current=${p.id === now ? 'page' : undefined}><${Icon} name=${p.id} />${t('nav.' + p.id)}
       ${counts[p.id] > 0 && html`<span class="count">${t('n', { n: counts[p.id] })}</span>`}</a></li>`)}</ul>
@@ -250,7 +250,7 @@ function Title({ name }) {
   const place = t('nav.' + (path[0] ?? 'overview'));
   const gs = useGroups();
   store.eventsMoved.value;
-  const wrong = store.ready.value ? problems({ store, groups: gs, now: asOf() }).length : null;
+  const wrong = store.known.value ? problems({ store, groups: gs, now: asOf() }).length : null;
   const before = useRef(null);
   useEffect(() => {
     document.title = (wrong ? `(${wrong}) ` : '') + (path[1] !== undefined ? path[1] + ' · ' : '') + place + ' · Fingerpost';

@@ -65,10 +65,21 @@ function Opened({ spec, o }) {
     <div class="row">${reads && html`<button type="button" class="btn" onClick=${call}>${t('api.send')}</button>`}
       ${!reads && isAdmin.value && o.method !== 'GET' && (sure ? html`<button type="button" class="btn danger" onClick=${call}>${t('api.sure', { method: o.method })}</button><button type="button" class="btn" onClick=${() => setSure(false)}>${t('cancel')}</button>` : html`<button type="button" class="btn" onClick=${() => setSure(true)}>${t('api.send')}…</button>`)}</div>
     ${answer && html`<div role="status"><p class="small muted">${t('api.answer', { status: answer.status })}</p><${Code} text=${answer.text.length > 20_000 ? answer.text.slice(0, 20_000) + '\n…' : answer.text || '–'} label=${t('api.answer', { status: answer.status })} /></div>`}
+    ${o.op['x-websocket'] && html`<${Messages} spec=${spec} of=${o.op['x-websocket']} />`}
     <h3>${t('api.answers')}</h3><div class="scroll"><table class="t"><tbody>${Object.entries(o.op.responses ?? {}).map(([status, r]) => {
       const x = deref(spec, r);
       return html`<tr key=${status}><td><${Badge} level=${status < 300 ? 'ok' : status < 400 ? 'info' : 'bad'}>${status}<//></td><td>${x.description ?? ''}</td><td class="faint mono small">${Object.keys(x.content ?? {}).join(', ')}</td></tr>`;
     })}</tbody></table></div></div>`;
+}
+
+// What a websocket carries, each way.
+function Messages({ spec, of }) {
+  return [[t('api.toServer'), of.receives], [t('api.fromServer'), of.sends]].map(([title, schema]) => {
+    const s = deref(spec, schema);
+    return html`<h3 key=${title}>${title}</h3><p>${s.description ?? ''}</p><div class="scroll" tabindex="0" role="region" aria-label=${title}><table class="t top"><thead><tr><th scope="col">${t('api.field')}</th><th scope="col">${t('api.type')}</th><th scope="col">${t('config.doc')}</th></tr></thead>
+      <tbody>${Object.entries(s.properties ?? {}).map(([name, p]) => html`<tr key=${name}><td><code>${name}</code>${s.required?.includes(name) && html` <span class="faint">*</span>`}</td><td class="faint">${typeOf(spec, p)}</td>
+        <td>${p.description ?? deref(spec, p).description ?? ''}</td></tr>`)}</tbody></table></div>`;
+  });
 }
 
 // The body on one line, if it is JSON yet.

@@ -3,8 +3,7 @@ import { html, useEffect, useMemo } from '../vendor/preact.js';
 import { rich, t } from '../lib/i18n.js';
 import { tick } from '../lib/clock.js';
 import { duration, when } from '../lib/format.js';
-import { groups, leftOf, problems, topicCounts } from '../lib/model.js';
-import { memberKey } from '../lib/store.js';
+import { groups, leftOf, memberKey, problems, topicCounts } from '../lib/model.js';
 import { asOf, connected, feed, role, store } from '../lib/live.js';
 import { serverNow } from '../lib/clock.js';
 import { get, me } from '../lib/api.js';
@@ -40,11 +39,11 @@ export function Overview() {
   const online = connected.value;
   // Series move by the server's step; while the feed is away there is no use in asking.
   const beat = Math.floor(tick.value / 10_000);
-  const stats = useGet(store.ready.value ? 'stats' : null, [online && beat]);
-  const health = useGet(store.ready.value ? '../../healthz?verbose' : null, [online && beat]);
-  useEffect(() => { if (store.ready.value) loadPast(); }, [store.ready.value]);
+  const stats = useGet(store.known.value ? 'stats' : null, [online && beat]);
+  const health = useGet(store.known.value ? '../../healthz?verbose' : null, [online && beat]);
+  useEffect(() => { if (store.known.value) loadPast(); }, [store.known.value]);
   store.eventsMoved.value;
-  if (!store.ready.value) return html`<${Loading} lines=${10} />`;
+  if (!store.known.value) return html`<${Loading} lines=${10} />`;
   const now = asOf();
   // Only what its broker no longer names can be cleaned up; the rest is told by other cards.
   const staleTopics = stats.data?.staleTopics?.['not-in-last-registration'] ?? 0;
@@ -61,7 +60,7 @@ function Answer({ groups: gs, wrong }) {
   const serious = wrong.filter((p) => p.level !== 'info').length;
   const clusters = new Set(gs.map((g) => g.cluster)).size;
   const what = rich('overview.sentence', {
-    clusters: t('overview.clusters', { n: clusters }), brokers: t('overview.brokers', { n: gs.length }), topics: t('overview.topics', { n: store.topics.size }),
+    clusters: t('overview.clusters', { n: clusters }), brokers: t('overview.brokers', { n: gs.length }), topics: t('overview.topics', { n: store.topicCount }),
   });
   const verdict = !connected.value ? t('overview.unknown') : gs.length === 0 ? t('overview.waiting') : serious ? t('overview.look', { n: serious }) : t('overview.good');
   return html`<h1 class="answer" tabindex="-1">${what}${t('gap')}<span class=${serious ? '' : 'muted'}>${verdict}</span></h1>`;
@@ -86,7 +85,7 @@ function Tiles({ stats, groups: gs }) {
   const watchers = series.watchers && series.watchers.value + (series.dashboards?.value ?? 0);
   const tiles = [
     { label: t('tile.brokers'), value: t('n', { n: members }), sub: t('tile.sets', { n: gs.length }), to: ['brokers'], points: series.members?.points },
-    { label: t('tile.topics'), value: t('n', { n: store.topics.size }), sub: stats?.topicTypes ? t('tile.normal', { n: stats.topicTypes.normal ?? 0 }) : '', to: ['topics'], points: series.topics?.points },
+    { label: t('tile.topics'), value: t('n', { n: store.topicCount }), sub: stats?.topicTypes ? t('tile.normal', { n: stats.topicTypes.normal ?? 0 }) : '', to: ['topics'], points: series.topics?.points },
     { label: t('tile.lookups'), value: lookups?.length ? t('tile.rate', { n: Math.round(lookups.at(-1)) }) : '–', sub: t('tile.minutes'), points: lookups },
     { label: t('tile.watchers'), value: watchers === undefined ? '–' : t('n', { n: watchers }), sub: t('tile.minutes'), points: (series.dashboards ?? series.watchers)?.points },
   ];

@@ -70,9 +70,8 @@ export class Browser {
   /** The store's content. The page's own module is asked, not a copy. */
   dump() {
     return this.page.evaluate(async () => {
-      const at = document.querySelector('script[type=module]').src.replace(/app\.js$/, 'lib/live.js');
-      const { store } = await import(at);
-      return store.dump();
+      const { $ } = await import(document.querySelector('script[type=module]').src);
+      return $['lib/live.js'].store.dump();
     });
   }
 

@@ -140,8 +140,9 @@ test('words of an old socket are not heard', (t) => {
 
 test('only a server that answers, but opens no socket, is asked in another way', async (t) => {
   const other = class extends Socket {};
+  const last = class extends Socket {};
   let answer = 'unreachable';
-  const { feed } = start(t, { mayConnect: async () => answer, fallback: async () => other });
+  const { feed } = start(t, { mayConnect: async () => answer, fallbacks: [async () => other, async () => last] });
   const settle = async () => { for (let i = 0; i < 5; i++) await Promise.resolve(); };
   for (let i = 0; i < 4; i++) {
     Socket.last.end();
@@ -156,6 +157,62 @@ test('only a server that answers, but opens no socket, is asked in another way',
     t.mock.timers.tick(15_000);
   }
   assert.ok(Socket.last instanceof other);
+  for (let i = 0; i < 5; i++) {
+    Socket.last.end();
+    await settle();
+    t.mock.timers.tick(15_000);
+  }
+  assert.ok(Socket.last instanceof last, 'and there is no other way after the last');
   live();
   assert.equal(feed.status.value, 'live');
+});
+
+test('a socket that was opened before the modules were there is taken over', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  Socket.all = [];
+  const store = new Store({ now: () => 0 });
+  const feed = new Feed({ url: 'ws://x/ws', store, WebSocket: Socket, random: () => 1 });
+  const socket = new Socket('ws://x/ws', ['namesrv.v1']);
+  socket.readyState = 1;
+  const begun = { socket, heard: [JSON.stringify(hello), JSON.stringify(snapshot)] };
+  feed.adopt(begun);
+  assert.equal(feed.status.value, 'live', 'what was heard counts');
+  assert.equal(begun.late, true, 'no other is opened there');
+  feed.start();
+  assert.equal(Socket.all.length, 1);
+  assert.deepEqual(socket.sent, [], 'it has subscribed already');
+  socket.end();
+  t.mock.timers.tick(500);
+  assert.equal(Socket.all.length, 2, 'and it is followed like any other');
+  feed.stop();
+});
+
+test('a socket that has not come to be, or has ended, is not taken over', (t) => {
+  for (const begun of [undefined, { socket: null, heard: [] }, { socket: { readyState: 3 }, heard: [JSON.stringify(hello)] }]) {
+    t.mock.timers.reset();
+    const feed = new Feed({ url: 'ws://x/ws', store: new Store(), WebSocket: Socket });
+    feed.adopt(begun);
+    assert.equal(feed.hello.value, null);
+  }
+});
+
+test('the outline is shown, then the rest is read, in order', (t) => {
+  const { feed, store } = start(t);
+  Socket.last.open();
+  Socket.last.say(hello);
+  const member = { clusterName: 'c', brokerName: 'b', brokerId: 0, brokerAddr: 'b:10911', lastUpdateTimestamp: 1, heartbeatTimeoutMillis: 2 };
+  Socket.last.say({ op: 'snapshot', revision: 'e.1', first: true, members: [member], outline: { topics: 2000, brokers: [{ brokerName: 'b', topicCount: 2000, unwritable: 3 }] } });
+  assert.equal(feed.status.value, 'live');
+  assert.deepEqual([store.known.value, store.ready.value, store.topicCount, store.members.size], [true, false, 2000, 1]);
+  Socket.last.say({ op: 'snapshot', revision: 'e.1', last: true, layouts: [[{ brokerName: 'b', readQueueNums: 1, writeQueueNums: 1, perm: 6, topicSysFlag: 0 }]], topics: [{ topic: 'T', layout: 0 }] });
+  Socket.last.say({ op: 'bookmark', revision: 'e.1', time: new Date().toISOString(), heard: [{ brokerName: 'b', brokerId: 0, lastUpdateTimestamp: 7 }] });
+  assert.equal(store.ready.value, false, 'the first view has its turn');
+  t.mock.timers.tick(1);
+  assert.deepEqual([store.ready.value, store.outline.value, store.topicCount, store.members.get('b/0').lastUpdateTimestamp], [true, null, 1, 7]);
+  // Whoever has everything already waits for nothing.
+  Socket.last.say({ op: 'snapshot', revision: 'e.2', first: true, members: [], outline: { topics: 1, brokers: [] } });
+  assert.equal(store.members.size, 1, 'the old state stands until the new one is whole');
+  Socket.last.say({ op: 'snapshot', revision: 'e.2', last: true });
+  assert.equal(store.members.size, 0);
+  feed.stop();
 });

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { matcher } from '../../../static/lib/find.js';
 import { hold } from '../../../static/lib/hold.js';
 import { sortRows } from '../../../static/lib/sort.js';
-import { reveal, windowOf } from '../../../static/lib/window.js';
+import { reveal, slotsOf, windowOf } from '../../../static/lib/window.js';
 
 test('a window holds every row in sight and little more', () => {
   for (let top = 0; top < 20_000 * 36; top += 4099) {
     const w = windowOf({ top, height: 700, row: 36, count: 20_000 });
     assert.ok(w.first * 36 <= top && w.last * 36 >= Math.min(top + 700, 20_000 * 36), `at ${top}`);
-    assert.ok(w.last - w.first <= 40);
+    assert.ok(w.last - w.first <= 32);
+    assert.ok(w.last - w.first <= slotsOf({ height: 700, row: 36 }), 'a slot for each row');
     assert.equal(w.before + (w.last - w.first) * 36 + w.after, 20_000 * 36);
   }
   assert.deepEqual(windowOf({ top: 0, height: 700, row: 36, count: 0 }), { first: 0, last: 0, before: 0, after: 0 });
