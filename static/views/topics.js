@@ -25,9 +25,9 @@ function Changed({ topic }) {
 // while somebody scrolls, and a component for each word would cost more than the word.
 const columns = () => [
   { id: 'topic', label: t('col.topic'), value: (x) => x.name, cell: (x) => Go({ to: ['topics', x.name], children: Name({ of: x.name }) }), text: (x) => x.name },
-  { id: 'type', label: t('col.type'), width: '6.5rem', value: (x) => store.typeOf(x.name), cell: (x) => t('type.' + store.typeOf(x.name)), text: (x) => store.typeOf(x.name) },
-  { id: 'message', label: t('col.message'), width: '7.5rem', value: (x) => x.messageType, cell: (x) => x.messageType || html`<span class="faint">NORMAL</span>`, text: (x) => x.messageType || 'NORMAL' },
-  { id: 'clusters', label: t('col.clusters'), width: '8.5rem', value: (x) => store.clustersOf(x).join(), cell: (x) => Name({ of: store.clustersOf(x).join(', ') }), text: (x) => store.clustersOf(x).join(' ') },
+  { id: 'type', label: t('col.type'), width: '7.25rem', value: (x) => store.typeOf(x.name), cell: (x) => t('type.' + store.typeOf(x.name)), text: (x) => store.typeOf(x.name) },
+  { id: 'message', label: t('col.message'), width: '8.75rem', value: (x) => x.messageType, cell: (x) => x.messageType || html`<span class="faint">NORMAL</span>`, text: (x) => x.messageType || 'NORMAL' },
+  { id: 'clusters', label: t('col.clusters'), width: '9.25rem', value: (x) => store.clustersOf(x).join(), cell: (x) => Name({ of: store.clustersOf(x).join(', ') }), text: (x) => store.clustersOf(x).join(' ') },
   { id: 'brokers', label: t('col.brokers'), width: '5rem', num: true, value: (x) => x.queues.length, cell: (x) => t('n', { n: x.queues.length }), text: (x) => x.queues.length },
   { id: 'queues', label: t('col.queues'), width: '7rem', num: true, value: (x) => x.writeQueues, cell: (x) => t('n', { n: x.writeQueues }) + ' / ' + t('n', { n: x.readQueues }), text: (x) => x.writeQueues + '/' + x.readQueues },
   { id: 'perm', label: t('col.perm'), width: '8rem', value: (x) => x.permText, cell: (x) => [Perm({ text: x.permText, mixed: x.permMixed }), Changed({ topic: x })], text: (x) => x.permText },
