@@ -193,6 +193,22 @@ func commands(lines []string) []string {
 	return cmds
 }
 
+// TestIndexLinksEveryPage holds the list of pages complete, in both languages.
+func TestIndexLinksEveryPage(t *testing.T) {
+	for _, dir := range []string{"docs", "docs/zh-CN"} {
+		names, err := filepath.Glob(dir + "/*.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		links := readPage(t, dir+"/README.md").links
+		for _, name := range names {
+			if file := filepath.Base(name); file != "README.md" && !slices.Contains(links, file) {
+				t.Errorf("%s/README.md does not link to %s: say there what the page is for", dir, file)
+			}
+		}
+	}
+}
+
 func TestLinksResolve(t *testing.T) {
 	for _, name := range pages(t) {
 		p := readPage(t, name)

@@ -336,7 +336,7 @@ func (n *node) stop(polite bool) error {
 func (n *node) farewell(cfg *config.Config, polite bool) time.Duration {
 	took := cfg.ShutdownTimeout + time.Duration(len(n.stopping.list))*lastWord
 	if polite {
-		took += cfg.ShutdownGrace
+		took += cfg.ShutdownGrace + cfg.ShutdownDrain
 		if cfg.ShutdownGracefully {
 			took += cfg.ShutdownWait
 		}

@@ -224,7 +224,7 @@ func (s *system) changeSetting(at string) {
 	}
 	req.Header.Set("Content-Type", "application/merge-patch+json")
 	req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(s.read("var/lib/fingerpost/admin-token")))
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := (&http.Client{Timeout: time.Minute}).Do(req)
 	if err != nil {
 		s.t.Fatal(err)
 	}
