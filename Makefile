@@ -6,7 +6,7 @@ COMMIT  ?= $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 LDFLAGS  = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race lint generate fuzz interop diff e2e bench compare chaos check image release
+.PHONY: help run build test race lint generate fuzz interop diff e2e bench compare chaos crash check image release
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ chaos: ## CHAOS_FRAMES (1000000) bad frames, then broken brokers for CHAOS_TIME 
 	CHAOS_FRAMES=$(or $(CHAOS_FRAMES),1000000) CHAOS_CORPUS=$(wildcard $(shell go env GOCACHE)/fuzz/fingerpost) \
 		go test -run '^TestMalformedFrames$$' -count 1 -timeout 0 -v ./remoting
 	go run ./internal/chaos chaos -time $(or $(CHAOS_TIME),10m) $(ARGS)
+
+crash: ## kill the server KILL_ROUNDS (500) times while it saves: nothing that was answered is lost
+	KILL_ROUNDS=$(or $(KILL_ROUNDS),500) go test -count=1 -timeout 1h -run '^TestKillRounds$$' -v ./cmd/fingerpost
 
 check: ## everything that CI runs, in the same order
 	bash .ci/run

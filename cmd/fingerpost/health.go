@@ -27,7 +27,8 @@ type healthCmd struct {
 const maxHealth = 4096
 
 // Run asks /readyz, or /livez. A server that is not ready only because it waits for its
-// brokers is in order: to stop it for that would make the wait begin anew. A server
+// brokers or cannot save is in order: to stop it for that would make the wait begin anew,
+// and mend no disk. A server
 // without HTTP is asked whether it accepts a connection on the remoting port.
 func (h *healthCmd) Run(a *app) error {
 	ctx, cancel := context.WithTimeout(a.ctx, h.Timeout)
@@ -75,19 +76,21 @@ func ask(ctx context.Context, url string) (string, error) {
 		return "", err
 	}
 	text := strings.TrimSpace(string(b))
-	if resp.StatusCode != http.StatusOK && !(resp.StatusCode == http.StatusServiceUnavailable && warming(text)) {
+	if resp.StatusCode != http.StatusOK && !(resp.StatusCode == http.StatusServiceUnavailable && tolerable(text)) {
 		return "", fmt.Errorf("%s answers %s: %s", url, resp.Status, strings.ReplaceAll(text, "\n", "; "))
 	}
 	return text, nil
 }
 
-// warming reports whether waiting for brokers is the only thing that is not in order.
-func warming(text string) bool {
+// tolerable reports whether nothing is out of order that a restart would only make worse.
+func tolerable(text string) bool {
 	bad := 0
 	for l := range strings.Lines(text) {
-		if strings.HasPrefix(l, "[-] ") {
+		if rest, ok := strings.CutPrefix(l, "[-] "); ok {
 			bad++
-			if !strings.HasPrefix(l, "[-] warmed-up ") {
+			switch name, _, _ := strings.Cut(rest, " "); name {
+			case "warmed-up", "kv-persist", "config-persist":
+			default:
 				return false
 			}
 		}

@@ -218,7 +218,8 @@ func TestGraceBeforeStopping(t *testing.T) {
 	}
 }
 
-// A failed save shows in /healthz and leaves the server ready.
+// A failed save makes the server unready, says why without naming a path, and is no reason
+// to restart it.
 func TestFailedSaveShows(t *testing.T) {
 	dir := t.TempDir()
 	p := start(t, dir)
@@ -231,15 +232,27 @@ func TestFailedSaveShows(t *testing.T) {
 	if status, body := get(t, base+"/healthz?verbose", ""); status != 503 || !strings.Contains(body, "[-] config-persist failed") || strings.Contains(body, dir) {
 		t.Errorf("%d %s", status, body)
 	}
-	if status, _ := get(t, base+"/readyz", ""); status != 200 {
-		t.Errorf("readyz %d", status)
+	if status, body := get(t, base+"/readyz?verbose", ""); status != 503 || !strings.Contains(body, "[-] config-persist failed: the last change could not be saved: not a directory\n") {
+		t.Errorf("readyz %d %s", status, body)
+	}
+	if status, stdout, stderr := once(t, dir, nil, "health", "--addr", base); status != 0 || !strings.Contains(stdout, "[-] config-persist") {
+		t.Errorf("exit status %d, %q, %q", status, stdout, stderr)
 	}
 	if err := os.Remove(filepath.Join(dir, "namesrv")); err != nil {
 		t.Fatal(err)
 	}
 	must(t)(c.Call(wire.UpdateNamesrvConfig, nil, []byte("orderMessageEnable=true")))
-	if status, body := get(t, base+"/healthz", ""); status != 200 {
-		t.Errorf("%d %s", status, body)
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		status, body := get(t, base+"/readyz?verbose", "")
+		if strings.Contains(body, "[-] config-persist") {
+			t.Fatalf("after a save that worked: %s", body)
+		}
+		if status == 200 {
+			break // the table's folder, the same, is tried again within a second
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d %s", status, body)
+		}
 	}
 }
 

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,23 +12,23 @@ import (
 
 // saves remembers how the saving of a file goes.
 type saves struct {
-	failed atomic.Bool
+	fitness
 	errors atomic.Uint64
 
-	mu   sync.Mutex
-	took prometheus.Histogram
-	last time.Time // when a save last worked
+	timing sync.Mutex
+	took   prometheus.Histogram
+	worked time.Time // when a save last did
 }
 
 // observe gives the metrics of the file, whose names begin with prefix.
 func (s *saves) observe(reg prometheus.Registerer, prefix, what string) {
 	prefix = handlers.MetricsPrefix + prefix + "_persist_"
-	s.mu.Lock()
+	s.timing.Lock()
 	s.took = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: prefix + "seconds", Help: "How long it took to save " + what + ", also in vain.",
 		Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 30},
 	})
-	s.mu.Unlock()
+	s.timing.Unlock()
 	reg.MustRegister(s.took,
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: prefix + "errors_total", Help: "How often it failed to save " + what + ".",
@@ -38,7 +36,7 @@ func (s *saves) observe(reg prometheus.Registerer, prefix, what string) {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: prefix + "failing", Help: "1 if it failed last time to save " + what + ".",
 		}, func() float64 {
-			if s.failed.Load() {
+			if s.failing() {
 				return 1
 			}
 			return 0
@@ -46,12 +44,12 @@ func (s *saves) observe(reg prometheus.Registerer, prefix, what string) {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: prefix + "last_success_timestamp_seconds", Help: "When it last worked to save " + what + "; 0 if nothing was to be saved yet.",
 		}, func() float64 {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if s.last.IsZero() {
+			s.timing.Lock()
+			defer s.timing.Unlock()
+			if s.worked.IsZero() {
 				return 0
 			}
-			return float64(s.last.UnixMilli()) / 1e3
+			return float64(s.worked.UnixMilli()) / 1e3
 		}))
 }
 
@@ -60,29 +58,15 @@ func (s *saves) do(save func() error) error {
 	began := time.Now()
 	err := save()
 	ended := time.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.timing.Lock()
+	defer s.timing.Unlock()
 	if err != nil {
 		s.errors.Add(1)
 	} else {
-		s.last = ended
+		s.worked = ended
 	}
 	if s.took != nil {
 		s.took.Observe(ended.Sub(began).Seconds())
 	}
 	return s.note(err)
-}
-
-// note takes the result of a save, or of what has to work before one, and passes it on.
-func (s *saves) note(err error) error {
-	s.failed.Store(err != nil)
-	return err
-}
-
-// check returns that the last save failed, in words fit for the public.
-func (s *saves) check(context.Context) error {
-	if s.failed.Load() {
-		return errors.New("the last change could not be saved; the log says why")
-	}
-	return nil
 }

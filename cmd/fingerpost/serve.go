@@ -38,7 +38,9 @@ func (s *serveCmd) Run(a *app) error {
 	began := time.Now()
 	n := &node{began: began}
 	store, notes, err := a.load(&s.settingsFrom, func(path string, whole func([]byte) error) config.File {
-		return propertiesFile{kvfile.New(path, nil, whole), &n.settingsSaved}
+		f := kvfile.New(path, nil, whole)
+		n.settingsSaved.watch(f)
+		return propertiesFile{f, &n.settingsSaved}
 	})
 	if err != nil {
 		return err
@@ -179,6 +181,7 @@ func (n *node) openRegistry(cfg *config.Config) error {
 	if note != "" {
 		n.log.Warn(note)
 	}
+	n.kvSaved.watch(file)
 	rules := cfg.Rules()
 	n.registry = registry.New(registry.Options{
 		Rules: &rules,

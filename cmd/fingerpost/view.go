@@ -110,8 +110,8 @@ func (n *node) checks() []handlers.Check {
 			}
 			return nil
 		}},
-		{Name: "kv-persist", Probe: handlers.Healthy, Run: n.kvSaved.check},
-		{Name: "config-persist", Probe: handlers.Healthy, Run: n.settingsSaved.check},
+		{Name: "kv-persist", Probe: handlers.Ready, Run: n.kvSaved.check},
+		{Name: "config-persist", Probe: handlers.Ready, Run: n.settingsSaved.check},
 		{Name: "registry-persist", Probe: handlers.Healthy, Run: n.warmSaved},
 		{Name: "certificates", Probe: handlers.Healthy, Run: func(context.Context) error {
 			for _, c := range n.certificates {

@@ -28,6 +28,7 @@ type memFS struct {
 	failAt   int   // the operation that fails, counted from 1; 0 is none
 	failErr  error // what it says
 	stop     bool  // whether it is the last one
+	lasting  bool  // whether it and all that follow fail
 	noLinks  bool  // a file system without second names
 	readOnly bool  // every operation says EROFS
 	temps    int
@@ -51,6 +52,9 @@ func (m *memFS) op(what string) error {
 	if m.readOnly {
 		return syscall.EROFS
 	}
+	if m.lasting && m.failAt > 0 && m.step >= m.failAt {
+		return m.failErr
+	}
 	m.step++
 	m.steps = append(m.steps, what)
 	if m.step == m.failAt {
@@ -70,6 +74,21 @@ func (m *memFS) arm(n int, err error, stop bool) {
 func (m *memFS) change(f func(map[string]*inode)) {
 	f(m.names)
 	m.journal = append(m.journal, f)
+}
+
+// powerCutOf is powerCut for a file system that writes changes of names in no order: kept
+// has a bit for each.
+func (m *memFS) powerCutOf(kept uint) *memFS {
+	all := m.journal
+	m.journal = nil
+	for i, f := range all {
+		if kept&(1<<i) != 0 {
+			m.journal = append(m.journal, f)
+		}
+	}
+	after := m.powerCut(len(m.journal))
+	m.journal = all
+	return after
 }
 
 // powerCut returns the file system as it may be found afterwards, with the first kept
@@ -120,6 +139,9 @@ func (m *memFS) ReadFile(name string) ([]byte, error) {
 }
 
 func (m *memFS) Stat(name string) (fs.FileInfo, error) {
+	if name == filepath.Dir(path) {
+		return info{name, &inode{mode: fs.ModeDir}}, nil
+	}
 	i, ok := m.names[name]
 	if !ok {
 		return nil, fs.ErrNotExist
@@ -161,7 +183,8 @@ func (m *memFS) Link(oldname, newname string) error {
 	if m.names[newname] != nil {
 		return fs.ErrExist
 	}
-	m.change(func(n map[string]*inode) { n[newname] = n[oldname] })
+	i := m.names[oldname]
+	m.change(func(n map[string]*inode) { n[newname] = i })
 	return nil
 }
 
@@ -172,7 +195,8 @@ func (m *memFS) Rename(oldname, newname string) error {
 	if m.names[oldname] == nil {
 		return fs.ErrNotExist
 	}
-	m.change(func(n map[string]*inode) { n[newname] = n[oldname]; delete(n, oldname) })
+	i := m.names[oldname]
+	m.change(func(n map[string]*inode) { n[newname] = i; delete(n, oldname) })
 	return nil
 }
 

@@ -1,4 +1,6 @@
 """The only nameserver restarts while a producer sends: routes are answered before any broker has registered again."""
+import re
+
 import goclient
 from report import Section, lab, produced
 
@@ -28,6 +30,7 @@ def warm(report, world, version):
         try:
             sender.begin("traffic", s.namesrv, "warm_" + s.mark, topic, LONGEST, stop, RATE)
             produced_by_new_clients(s, topic, "before")
+            flows(s, topic)
             for how, end in (("stops", world.stop), ("is killed", world.kill)):
                 once(s, topic, how, end)
             stop.touch()
@@ -40,6 +43,15 @@ def warm(report, world, version):
             sender.close()
     finally:
         s.close()
+
+
+def flows(s, topic):
+    """Until the producer sends: what the new clients have sent is less."""
+    def stored():
+        return sum(int(found) for found in re.findall(r"(?m)^%s-w\s+\d+\s+\d+\s+(\d+)" % re.escape(s.cluster),
+                                                      s.admin("topicStatus", "-t", topic)))
+
+    s.report.eventually("the producer is at work", lambda: stored() > RATE, 60, stored, needed=True)
 
 
 def begin(world):
