@@ -45,7 +45,8 @@ var rooms = map[string]room{
 	"static": {stdOnly: true},
 	"config": {ours: []string{"registry"}},
 	"handlers": {
-		ours: []string{"registry", "api", "internal/auth", "internal/convert", "internal/texttable"},
+		ours:  []string{"registry", "api", "internal/auth", "internal/convert", "internal/nsclient", "internal/peers", "internal/texttable"},
+		tests: []string{"remoting"}, // as peers
 	},
 	// Writes the description from the comments in handlers and what handlers say of themselves.
 	"openapi":          {stdOnly: true},

@@ -243,6 +243,7 @@ type WritePermChanged struct {
 	Mode     string `json:"mode,omitempty" enums:"previous,rw"`
 	DryRun   bool   `json:"dryRun,omitempty"`
 	Revision string `json:"revision" example:"k7f2mq3a.1842"`
+	PeerResults
 }
 
 // UntilNextChangedRegistration is how long a wipe and the removal of a topic last.

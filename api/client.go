@@ -40,6 +40,8 @@ type Client struct {
 	base string // without a slash at the end
 	o    Options
 	http *http.Client
+	// onPeers tells that changes are made on the server's peers too.
+	onPeers bool
 }
 
 // DefaultMaxBody is the longest answer that a [Client] reads unless told otherwise.

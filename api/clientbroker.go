@@ -56,7 +56,7 @@ func (c *Client) WritePerm(ctx context.Context, name string) (*WritePerm, error)
 // WipeWritePerm makes every topic of a broker read-only, until the broker registers
 // something changed. It does not stop the broker.
 func (c *Client) WipeWritePerm(ctx context.Context, name string, e Effect) (*WritePermChanged, error) {
-	return fetch[WritePermChanged](ctx, c, at("brokers", name, "write-perm").writing(http.MethodDelete, Write{Effect: e}))
+	return fetch[WritePermChanged](ctx, c, c.spread(at("brokers", name, "write-perm").writing(http.MethodDelete, Write{Effect: e})))
 }
 
 // Modes of [Client.RestoreWritePerm].
@@ -70,7 +70,7 @@ const (
 // RestoreWritePerm gives a broker's topics their write permission back.
 func (c *Client) RestoreWritePerm(ctx context.Context, name, mode string, e Effect) (*WritePermChanged, error) {
 	r := at("brokers", name, "write-perm").with(set(url.Values{}, "mode", mode))
-	return fetch[WritePermChanged](ctx, c, r.writing(http.MethodPut, Write{Effect: e}))
+	return fetch[WritePermChanged](ctx, c, c.spread(r.writing(http.MethodPut, Write{Effect: e})))
 }
 
 func member(name string, id int64, more ...string) request {

@@ -29,14 +29,22 @@ type KVWrite struct {
 
 // PutKV sets a key. It is on the server's disk when the answer comes.
 func (c *Client) PutKV(ctx context.Context, namespace, key, value string, how KVWrite) (*KVSet, error) {
-	r := at("kv", namespace, key).saying(KVPut{Value: &value}).writing(http.MethodPut, how.Write)
+	r := c.spread(at("kv", namespace, key).saying(KVPut{Value: &value}).writing(http.MethodPut, how.Write))
 	r.absent = how.Create
 	return fetch[KVSet](ctx, c, r)
 }
 
 // DeleteKV removes a key.
 func (c *Client) DeleteKV(ctx context.Context, namespace, key string, how Write) error {
-	return c.do(ctx, at("kv", namespace, key).writing(http.MethodDelete, how), nil)
+	r := at("kv", namespace, key).writing(http.MethodDelete, how)
+	if !c.onPeers {
+		return c.do(ctx, r, nil)
+	}
+	out, err := fetch[KVDeleted](ctx, c, c.spread(r))
+	if failed := out.Failed(); err == nil && len(failed) > 0 {
+		return &PeersFailed{failed}
+	}
+	return err
 }
 
 // Config returns every setting. Of List only Read and what narrows by name count.

@@ -47,7 +47,7 @@ func (c *Client) PutTopicPart(ctx context.Context, topic, brokerName string, spe
 // that still have it may bring it back; the answer names them.
 func (c *Client) DeleteTopic(ctx context.Context, topic, cluster string, e Effect) (*TopicDeleted, error) {
 	r := at("topics", topic).with(set(url.Values{}, "cluster", cluster))
-	return fetch[TopicDeleted](ctx, c, r.writing(http.MethodDelete, Write{Effect: e}))
+	return fetch[TopicDeleted](ctx, c, c.spread(r.writing(http.MethodDelete, Write{Effect: e})))
 }
 
 // DeleteTopicPart removes a topic from one broker's part.

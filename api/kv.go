@@ -42,4 +42,14 @@ type KVSet struct {
 	Created  bool   `json:"created"`
 	DryRun   bool   `json:"dryRun,omitempty"`
 	Warnings []Note `json:"warnings"`
+	PeerResults
+}
+
+// KVDeleted is the answer to the removal of a key on the peers too.
+type KVDeleted struct {
+	Namespace string `json:"namespace" example:"ORDER_TOPIC_CONFIG"`
+	Key       string `json:"key" example:"OrderCreated"`
+	DryRun    bool   `json:"dryRun,omitempty"`
+	Revision  string `json:"revision" example:"k7f2mq3a.1843"`
+	PeerResults
 }

@@ -113,6 +113,7 @@ type TopicDeleted struct {
 	Lasts    string `json:"lasts" example:"until-next-changed-registration"`
 	DryRun   bool   `json:"dryRun,omitempty"`
 	Revision string `json:"revision" example:"k7f2mq3a.1842"`
+	PeerResults
 }
 
 // MayReturn is a broker that may bring a removed topic back, and why.

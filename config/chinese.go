@@ -116,9 +116,12 @@ var chinese = map[string]string{
 	"auth.usersFile":     "用户名与密码的文件",
 	"auth.certRolesFile": "客户端证书与其角色的文件",
 
-	"peers":      "同一组中其他 NameServer 的 remoting 地址，以分号分隔",
-	"log.level":  "记录日志的最低级别",
-	"log.format": "日志的格式；auto 在终端上为 text，其他情况为 json",
+	"peers":                 "同一组中其他 NameServer 的 remoting 地址，以分号分隔",
+	"peers.interval":        "每隔多久与每个节点比较一次",
+	"peers.routesPerSecond": "每秒最多向一个节点查询多少条路由",
+	"peers.warmUp":          "启动后最多多久可以因为同组节点知道更多 broker 而处于未就绪状态；0 表示不等待",
+	"log.level":             "记录日志的最低级别",
+	"log.format":            "日志的格式；auto 在终端上为 text，其他情况为 json",
 
 	"clusterTest":                          "对未知主题去询问另一环境的 NameServer",
 	"clientRequestThreadPoolNums":          "处理路由请求的线程数",

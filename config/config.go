@@ -63,6 +63,7 @@ type Config struct {
 	Auth     Auth
 
 	Peers     []string
+	Compare   Compare
 	LogLevel  slog.Level
 	LogFormat string
 
@@ -92,6 +93,13 @@ type Remoting struct {
 	OverloadDelay            time.Duration
 	WriteTimeout             time.Duration
 	TrustedProxies           []string
+}
+
+// Compare is how the peers are compared with this server.
+type Compare struct {
+	Interval        time.Duration
+	RoutesPerSecond int
+	WarmUp          time.Duration
 }
 
 // TLS is how the remoting port uses TLS, by the peers' names.
@@ -253,6 +261,7 @@ func Default(home, state string) Config {
 			FailedLoginsPerMinute: 5,
 		},
 		Auth:      Auth{AnonymousRole: "auto"},
+		Compare:   Compare{Interval: 30 * time.Second, RoutesPerSecond: 200, WarmUp: time.Minute},
 		LogLevel:  slog.LevelInfo,
 		LogFormat: "auto",
 

@@ -375,6 +375,18 @@ var table = []Setting{
 		Traits: Locked, check: hostPort, ptr: func(c *Config) any { return &c.Peers },
 	},
 	{
+		Key: "peers.interval", Doc: "how often each peer is compared with this server",
+		Traits: Locked, Min: int64(5 * time.Second), Max: int64(time.Hour), ptr: func(c *Config) any { return &c.Compare.Interval },
+	},
+	{
+		Key: "peers.routesPerSecond", Doc: "how many routes a peer is asked for in a second at most",
+		Traits: Locked, Min: 1, Max: 10_000, ptr: func(c *Config) any { return &c.Compare.RoutesPerSecond },
+	},
+	{
+		Key: "peers.warmUp", Doc: "how long after the start the server may not be ready because peers know more brokers; 0 does not wait",
+		Traits: Locked, Max: int64(time.Hour), ptr: func(c *Config) any { return &c.Compare.WarmUp },
+	},
+	{
 		Key: "log.level", Doc: "the least level that is logged",
 		Traits: Live, ptr: func(c *Config) any { return &c.LogLevel },
 	},

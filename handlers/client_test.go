@@ -54,7 +54,7 @@ func spec(queues int32) api.TopicConfig {
 
 // Every operation of the API has a method of the client, which reads its answer.
 func TestClientReachesEveryOperation(t *testing.T) {
-	e := newEnv(t, func(d *Deps) { d.Drain = &fakeDrainer{state: api.Drain{State: api.DrainServing}} })
+	e := newEnv(t, withPeer(t, new(peer)), func(d *Deps) { d.Drain = &fakeDrainer{state: api.Drain{State: api.DrainServing}} })
 	c, ctx := e.client(), t.Context()
 	e.broker("broker-a", 0, "10.0.0.1:10911", "T")
 	reg := api.Registration{ClusterName: "DefaultCluster", BrokerAddr: "10.0.0.9:10911", TopicConfigTable: map[string]api.TopicConfig{"B": spec(4)}}
@@ -133,6 +133,13 @@ func TestClientReachesEveryOperation(t *testing.T) {
 	if u := worked(c.PatchConfig(ctx, map[string]any{"scanNotActiveBrokerInterval": 7000}, api.Write{Effect: api.DryRun}))(t); u.Applied[0] != "scanNotActiveBrokerInterval" {
 		t.Errorf("config: %+v", u)
 	}
+	if l := worked(c.Peers(ctx))(t); l.Total != 1 || l.Items[0].Peer != "peer:9876" {
+		t.Errorf("peers: %+v", l)
+	}
+	if p := worked(c.CheckPeer(ctx, "peer:9876"))(t); p.State != "reachable" {
+		t.Errorf("check: %+v", p)
+	}
+	worked(c.PeerDiff(ctx, "peer:9876", api.PeerDiffOptions{Kinds: []string{"broker"}, Limit: 1}))(t)
 	worked(c.Digest(ctx, api.Read{}))(t)
 	if d := worked(c.TopicDigests(ctx, api.Read{}))(t); len(d) < 2 {
 		t.Errorf("digests: %+v", d)

@@ -113,6 +113,30 @@ var catalogue = map[string]code{
 		text{"The key-value table has no such entry.", "KV 表中没有该条目。"},
 		text{"GET /api/v1/kv lists the namespaces.", "GET /api/v1/kv 列出命名空间。"},
 	},
+	"peer-not-found": {
+		http.StatusNotFound,
+		text{"There is no such peer", "没有该节点"},
+		text{"The setting peers does not name that address, and no address of a request is ever called.", "设置 peers 中没有该地址；请求中的地址从不会被连接。"},
+		text{"GET /api/v1/peers lists those that are configured.", "GET /api/v1/peers 列出已配置的节点。"},
+	},
+	"peer-unreachable": {
+		http.StatusServiceUnavailable,
+		text{"The peer could not be asked", "无法请求该节点"},
+		text{"There was no connection to the peer, so the change was not made there. It was made here.", "未能连接该节点，因此改动没有在该节点进行；本节点已改动。"},
+		text{"See GET /api/v1/peers for the reason, and repeat the change when the peer can be reached.", "在 GET /api/v1/peers 中查看原因，待节点可达后重复该改动。"},
+	},
+	"peer-no-answer": {
+		http.StatusGatewayTimeout,
+		text{"The peer did not answer", "该节点没有应答"},
+		text{"The peer was asked, and its answer did not come: the change may have been made there or not. It was made here.", "已请求该节点但没有收到应答：改动可能已在该节点进行，也可能没有；本节点已改动。"},
+		text{"Repeat the change: it can be repeated without harm.", "请重复该改动：重复没有害处。"},
+	},
+	"peer-refused": {
+		http.StatusBadGateway,
+		text{"The peer refused the change", "该节点拒绝了改动"},
+		text{"The peer answered the request over remoting with a code other than success, which remotingCode names. The change was made here.", "该节点通过 remoting 返回了非成功的应答码（见 remotingCode）；本节点已改动。"},
+		text{"Code 16 is a peer that wants signed requests or listens only to listed addresses; code 3 is a version that does not know the request.", "应答码 16 表示该节点要求签名或只接受名单中的地址；3 表示其版本不支持该请求。"},
+	},
 	"event-not-found": {
 		http.StatusNotFound,
 		text{"There is no such change set", "没有该变更"},

@@ -11,6 +11,7 @@ import (
 
 	"fingerpost/api"
 	"fingerpost/internal/auth"
+	"fingerpost/internal/peers"
 	"fingerpost/registry"
 )
 
@@ -23,6 +24,8 @@ type Deps struct {
 
 	// Connections lists the connections of the remoting port; nil lists none.
 	Connections func() []api.Connection
+	// Peers are the other NameServers of the set; nil is none.
+	Peers *peers.Watcher
 	// Counters are numbers of other faces that the statistics show.
 	Counters []Counter
 	// Checks are what the probes look at, besides whether the server is draining and

@@ -56,11 +56,17 @@ var examples = []example{
 	{op: "PUT /api/v1/kv/{namespace}/{key}", path: "/api/v1/kv/ORDER_TOPIC_CONFIG/Orders", body: `{"value":"broker-a:8"}`},
 	{op: "PUT /api/v1/kv/{namespace}/{key}", path: "/api/v1/kv/n/k", body: `bare`, headers: []string{"Content-Type", "text/plain"}, status: 201},
 	{op: "DELETE /api/v1/kv/{namespace}/{key}", path: "/api/v1/kv/ORDER_TOPIC_CONFIG/Orders", status: 204},
+	{op: "DELETE /api/v1/kv/{namespace}/{key}", path: "/api/v1/kv/ORDER_TOPIC_CONFIG/Orders?fanout=peers&dryRun"},
 	{op: "GET /api/v1/config", path: "/api/v1/config"},
 	{op: "PATCH /api/v1/config", path: "/api/v1/config", body: `{"scanNotActiveBrokerInterval":6000}`},
 	{op: "GET /api/v1/watch", path: "/api/v1/watch?snapshot=true&format=ndjson"},
 	{op: "GET /api/v1/events", path: "/api/v1/events"},
 	{op: "GET /api/v1/events/{revision}", path: "/api/v1/events/1"},
+	{op: "GET /api/v1/peers", path: "/api/v1/peers"},
+	{op: "GET /api/v1/peers", path: "/api/v1/peers?format=text"},
+	{op: "GET /api/v1/peers/{peer}/diff", path: "/api/v1/peers/peer:9876/diff?kind=broker&kind=topic&broker=*&limit=5"},
+	{op: "GET /api/v1/peers/{peer}/diff", path: "/api/v1/peers/peer:9876/diff?format=text"},
+	{op: "POST /api/v1/peers/{peer}/check", path: "/api/v1/peers/peer:9876/check"},
 	{op: "GET /api/v1/digest", path: "/api/v1/digest"},
 	{op: "GET /api/v1/digest", path: "/api/v1/digest?perTopic"},
 	{op: "GET /api/v1/connections", path: "/api/v1/connections"},
@@ -107,7 +113,7 @@ func furnished(t testing.TB, opts ...option) *env {
 		d.Connections = func() []api.Connection {
 			return []api.Connection{{ID: "c1", RemoteAddress: "10.0.0.1:51022", Kind: "broker", FirstSeenAt: api.TimeOf(time.Now()), Brokers: []string{"broker-a/0"}}}
 		}
-	}}, opts...)...)
+	}, withPeer(t, new(peer))}, opts...)...)
 	e.broker("broker-a", 0, "10.0.0.1:10911", "Orders", "%RETRY%g")
 	e.do("PUT", "/api/v1/brokers/bridge-1/members/0", bridge, "Authorization", "Bearer "+tokenOf("registrar")).ok(t, 201)
 	return e

@@ -64,6 +64,9 @@ func New(d Deps) (*Handler, error) {
 	h.watched.limits = h.limits
 	h.limiters = newLimiters(h.limits)
 	h.metrics = newMetrics(h)
+	if d.Registerer != nil && d.Peers != nil {
+		d.Registerer.MustRegister(newPeerMetrics(d.Peers))
+	}
 	var err error
 	if h.origins, err = h.crossOrigin(); err != nil {
 		return nil, err

@@ -158,13 +158,17 @@ func (h *Handler) putKey(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	fan := c.fanOut()
+	if err := c.query.err(); err != nil {
+		return reply{}, err
+	}
 	e, created, err := h.setKey(c, ns, key, value, when)
 	if err != nil {
 		return reply{}, err
 	}
 	out := api.KVSet{
 		KVEntry: api.KVEntry{Namespace: ns, Key: key, Value: value, Revision: c.revision(e.Revision)},
-		Created: created, DryRun: c.dry, Warnings: c.orderWarnings(ns, value),
+		Created: created, DryRun: c.dry, Warnings: c.orderWarnings(ns, value), PeerResults: fan.ofKey(ns, key, &value).results(),
 	}
 	rep := reply{body: out, revision: max(e.Revision, c.snap.Revision), etag: c.revision(e.Revision)}
 	if created && !c.dry {
@@ -271,11 +275,12 @@ func (c *call) orderWarnings(ns, value string) []api.Note {
 // deleteKey removes a key.
 //
 //	@Summary	Remove a key
-//	@Description	[102]
+//	@Description	[102] With fanout on the peers too: then the answer tells what became of it there.
 //	@Tags	kv
 //	@Param	namespace	path	string	true	"the namespace"
 //	@Param	key	path	string	true	"the key; a slash is written %2F"
 //	@Param	If-Match	header	string	false	"the ETag that the resource must still have"
+//	@Success	200	{object}	api.KVDeleted	"it is gone, with fanout"
 //	@Success	204	"it is gone"
 //	@Failure	404	{object}	api.Problem	"kv-not-found"
 //	@Failure	412	{object}	api.Problem	"precondition-failed"
@@ -290,6 +295,10 @@ func (h *Handler) deleteKey(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	fan := c.fanOut()
+	if err := c.query.err(); err != nil {
+		return reply{}, err
+	}
 	old, removed := c.snap.KV(ns, key)
 	switch {
 	case !c.dry:
@@ -300,5 +309,10 @@ func (h *Handler) deleteKey(c *call) (reply, error) {
 	if err == nil && !removed {
 		err = noKey(ns, key)
 	}
-	return reply{status: http.StatusNoContent, revision: h.deps.Registry.Snapshot().Revision}, err
+	revision := h.deps.Registry.Snapshot().Revision
+	if err != nil || !fan.wanted {
+		return reply{status: http.StatusNoContent, revision: revision}, err
+	}
+	out := api.KVDeleted{Namespace: ns, Key: key, DryRun: c.dry, Revision: c.revision(revision), PeerResults: fan.ofKey(ns, key, nil).results()}
+	return reply{body: out, revision: revision}, nil
 }

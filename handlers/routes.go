@@ -18,6 +18,7 @@ const (
 	topicP  = v1 + "/topics/{topic}"
 	brokerP = v1 + "/brokers/{brokerName}"
 	memberP = brokerP + "/members/{brokerId}"
+	peerP   = v1 + "/peers/{peer}"
 )
 
 // The description of the API is made of the comments at the operations and of this one.
@@ -50,7 +51,7 @@ func operations() []*operation {
 		op(get, v1+"/topics", viewer, (*Handler).listTopics).
 			takes("unit unitSub perm messageType stale sort fields "+topics+listParams).as(formText, formLines).waits(),
 		op(get, topicP, viewer, (*Handler).getTopic).as(formText).waits(),
-		op(remove, topicP, admin, (*Handler).deleteTopic).takes("cluster dryRun").as(formText).changes("deleteTopic"),
+		op(remove, topicP, admin, (*Handler).deleteTopic).takes("cluster fanout dryRun").as(formText).changes("deleteTopic"),
 		op(put, topicP+"/brokers/{brokerName}", admin, (*Handler).putTopicPart).takes("dryRun").changes("putTopic"),
 		op(remove, topicP+"/brokers/{brokerName}", admin, (*Handler).deleteTopicPart).takes("dryRun").as(formText).changes("deleteTopic"),
 		op(get, v1+"/stale-topics", viewer, (*Handler).listStale).takes("reason olderThan topic broker "+listParams).as(formText, formLines).waits(),
@@ -70,20 +71,24 @@ func operations() []*operation {
 		op(post, memberP+"/heartbeat", registrar, (*Handler).beatMember).as(formText).beats(),
 		op(post, v1+"/heartbeats", registrar, (*Handler).beatMembers).as(formLines).beats(),
 		op(get, brokerP+"/write-perm", viewer, (*Handler).getWritePerm).as(formText),
-		op(put, brokerP+"/write-perm", admin, (*Handler).restoreWritePerm).takes("mode dryRun").as(formText).changes("restoreWritePerm"),
-		op(remove, brokerP+"/write-perm", admin, (*Handler).wipeWritePerm).takes("dryRun").as(formText).changes("wipeWritePerm"),
+		op(put, brokerP+"/write-perm", admin, (*Handler).restoreWritePerm).takes("mode fanout dryRun").as(formText).changes("restoreWritePerm"),
+		op(remove, brokerP+"/write-perm", admin, (*Handler).wipeWritePerm).takes("fanout dryRun").as(formText).changes("wipeWritePerm"),
 
 		op(get, v1+"/kv", viewer, (*Handler).listKV).as(formText, formLines).waits(),
 		op(get, v1+"/kv/{namespace}", viewer, (*Handler).getNamespace).as(formText).waits(),
 		op(get, v1+"/kv/{namespace}/{key}", viewer, (*Handler).getKey).takes("raw").as(formText).waits(),
-		op(put, v1+"/kv/{namespace}/{key}", admin, (*Handler).putKey).takes("dryRun").changes("putKV").guarded(),
-		op(remove, v1+"/kv/{namespace}/{key}", admin, (*Handler).deleteKey).takes("dryRun").changes("deleteKV").guarded(),
+		op(put, v1+"/kv/{namespace}/{key}", admin, (*Handler).putKey).takes("fanout dryRun").changes("putKV").guarded(),
+		op(remove, v1+"/kv/{namespace}/{key}", admin, (*Handler).deleteKey).takes("fanout dryRun").changes("deleteKV").guarded(),
 		op(get, v1+"/config", viewer, (*Handler).getConfig).takes(nameParams).as(formText, formLines).waits(),
 		op(patch, v1+"/config", admin, (*Handler).patchConfig).takes("dryRun").as(formText).changes("patchConfig").guarded(),
 
 		op(get, v1+"/watch", viewer, nil).takes("since snapshot quiet "+changes).only(formEvents, formLines).streamed((*Handler).watch),
 		op(get, v1+"/events", viewer, (*Handler).listEvents).takes("actor face action since until sort "+changes+listParams).as(formText, formLines),
 		op(get, v1+"/events/{revision}", viewer, (*Handler).getEvent).takes(changes+listParams).as(formText, formLines),
+
+		op(get, v1+"/peers", viewer, (*Handler).listPeers).as(formText, formLines),
+		op(get, peerP+"/diff", viewer, (*Handler).diffPeer).takes("kind topic broker "+listParams).as(formText, formLines),
+		op(post, peerP+"/check", admin, (*Handler).checkPeer).as(formText).changes("checkPeer"),
 
 		op(get, v1+"/digest", viewer, (*Handler).getDigest).takes("perTopic").as(formText, formLines).waits(),
 		op(get, v1+"/connections", viewer, (*Handler).listConnections).takes("kind q sort "+listParams).as(formText, formLines),

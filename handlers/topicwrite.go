@@ -82,7 +82,7 @@ func (c *call) topicPartSet(topic string, q registry.QueueData, created bool) re
 // deleteTopic takes a topic out of the table, or out of one cluster's part of it.
 //
 //	@Summary	Take a topic out of the table
-//	@Description	[216] Brokers are not told: those whose last registration names the topic bring it back.
+//	@Description	[216] With fanout on the peers too. Brokers are not told: those whose last registration names the topic bring it back.
 //	@Tags	topics
 //	@Param	topic	path	string	true	"the topic; % is written %25"
 //	@Success	200	{object}	api.TopicDeleted	"where it was, and who may bring it back"
@@ -93,7 +93,7 @@ func (h *Handler) deleteTopic(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	cluster := c.query.one("cluster")
+	cluster, fan := c.query.one("cluster"), c.fanOut()
 	if err := c.query.err(); err != nil {
 		return reply{}, err
 	}
@@ -104,7 +104,7 @@ func (h *Handler) deleteTopic(c *call) (reply, error) {
 	if !c.dry {
 		out = h.deps.Registry.DeleteTopic(topic, cluster, c.cause(c.op.action))
 	}
-	return c.topicDeleted(topic, out), nil
+	return c.topicDeleted(topic, out, fan.ofTopic(topic, cluster).results()), nil
 }
 
 // deleteTopicPart takes a topic out of one broker's part.
@@ -133,7 +133,7 @@ func (h *Handler) deleteTopicPart(c *call) (reply, error) {
 	if len(out.From) == 0 {
 		return reply{}, refuse("topic-not-found", "Broker %s does not serve topic %s.", "broker %s 不提供主题 %s。", g.Name, topic)
 	}
-	return c.topicDeleted(topic, out), nil
+	return c.topicDeleted(topic, out, api.PeerResults{}), nil
 }
 
 func (c *call) knownTopic() (string, error) {
@@ -148,10 +148,10 @@ func (c *call) knownTopic() (string, error) {
 	return topic, nil
 }
 
-func (c *call) topicDeleted(topic string, d registry.Deleted) reply {
+func (c *call) topicDeleted(topic string, d registry.Deleted, there api.PeerResults) reply {
 	out := api.TopicDeleted{
 		Topic: topic, RemovedFrom: d.From, MayReturnFrom: []api.MayReturn{}, Lasts: api.UntilNextChangedRegistration,
-		DryRun: c.dry, Revision: c.revision(d.Revision),
+		DryRun: c.dry, Revision: c.revision(d.Revision), PeerResults: there,
 	}
 	why := say("last registration still names it", "最近一次注册仍包含该主题").in(language(c.r))
 	for _, b := range d.MayReturn {
@@ -161,6 +161,7 @@ func (c *call) topicDeleted(topic string, d registry.Deleted) reply {
 		tb := newTable("TOPIC", "REMOVED-FROM", "MAY-RETURN-FROM")
 		tb.row(topic, d.From, d.MayReturn)
 		tb.note("lasts %s", out.Lasts)
+		peerNotes(tb, there)
 		return tb.bytes()
 	}}
 }

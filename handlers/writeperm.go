@@ -3,6 +3,7 @@ package handlers
 import (
 	"fingerpost/api"
 	"fingerpost/internal/convert"
+	"fingerpost/internal/nsclient"
 )
 
 // getWritePerm answers whether producers may write to a broker.
@@ -45,13 +46,17 @@ func (h *Handler) getWritePerm(c *call) (reply, error) {
 // wipeWritePerm takes the write permission from every topic of a broker.
 //
 //	@Summary	Take a broker's write permission away
-//	@Description	[205] Its topics become read-only here, until its next changed registration. The broker itself is not stopped.
+//	@Description	[205] Its topics become read-only here, and with fanout on the peers, until its next changed registration. The broker itself is not stopped.
 //	@Tags	brokers
 //	@Param	brokerName	path	string	true	"the broker name"
 //	@Success	200	{object}	api.WritePermChanged	"the write permission"
 //	@Failure	404	{object}	api.Problem	"broker-not-found"
 //	@Router	/api/v1/brokers/{brokerName}/write-perm [delete]
 func (h *Handler) wipeWritePerm(c *call) (reply, error) {
+	fan := c.fanOut()
+	if err := c.query.err(); err != nil {
+		return reply{}, err
+	}
 	g, err := c.group()
 	if err != nil {
 		return reply{}, err
@@ -60,21 +65,22 @@ func (h *Handler) wipeWritePerm(c *call) (reply, error) {
 	if !c.dry {
 		topics, known = h.deps.Registry.WipeWritePerm(g.Name, c.cause(c.op.action))
 	}
-	return c.writePermChanged(g.Name, topics, known, api.WritePermChanged{WritePerm: convert.Wiped, Lasts: api.UntilNextChangedRegistration})
+	fan.ofBroker(g.Name, (*nsclient.Client).WipeWritePerm)
+	return c.writePermChanged(g.Name, topics, known, fan, api.WritePermChanged{WritePerm: convert.Wiped, Lasts: api.UntilNextChangedRegistration})
 }
 
 // restoreWritePerm gives every topic of a broker what the broker registered for it, or
 // makes all of them readable and writable.
 //
 //	@Summary	Give a broker's write permission back
-//	@Description	[327]
+//	@Description	[327] With fanout on the peers too, where a Java server makes all of its topics readable and writable whatever the mode.
 //	@Tags	brokers
 //	@Param	brokerName	path	string	true	"the broker name"
 //	@Success	200	{object}	api.WritePermChanged	"the write permission"
 //	@Failure	404	{object}	api.Problem	"broker-not-found"
 //	@Router	/api/v1/brokers/{brokerName}/write-perm [put]
 func (h *Handler) restoreWritePerm(c *call) (reply, error) {
-	mode := c.query.word("mode", "previous", "rw")
+	mode, fan := c.query.word("mode", "previous", "rw"), c.fanOut()
 	if err := c.query.err(); err != nil {
 		return reply{}, err
 	}
@@ -90,18 +96,21 @@ func (h *Handler) restoreWritePerm(c *call) (reply, error) {
 	if !c.dry {
 		topics, known = restore(g.Name, c.cause(c.op.action))
 	}
-	return c.writePermChanged(g.Name, topics, known, api.WritePermChanged{WritePerm: convert.Granted, Mode: mode})
+	fan.ofBroker(g.Name, (*nsclient.Client).AddWritePerm)
+	return c.writePermChanged(g.Name, topics, known, fan, api.WritePermChanged{WritePerm: convert.Granted, Mode: mode})
 }
 
-func (c *call) writePermChanged(broker string, topics int, known bool, out api.WritePermChanged) (reply, error) {
+func (c *call) writePermChanged(broker string, topics int, known bool, fan *fanOut, out api.WritePermChanged) (reply, error) {
 	if !known {
 		return reply{}, c.noBroker(broker)
 	}
+	out.PeerResults = fan.results()
 	revision := c.h.deps.Registry.Snapshot().Revision
 	out.BrokerName, out.TopicCount, out.DryRun, out.Revision = broker, topics, c.dry, c.revision(revision)
 	return reply{body: out, revision: revision, text: func() []byte {
 		tb := newTable("BROKER", "WRITE", "TOPICS", "LASTS")
 		tb.row(out.BrokerName, out.WritePerm, out.TopicCount, out.Lasts)
+		peerNotes(tb, out.PeerResults)
 		return tb.bytes()
 	}}, nil
 }

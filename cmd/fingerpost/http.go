@@ -217,7 +217,7 @@ func (n *node) deps(cfg *config.Config, keeper *auth.Keeper) handlers.Deps {
 	metrics := n.metrics()
 	d := handlers.Deps{
 		Registry: n.registry, Auth: keeper, Settings: httpSettings{n.store, n.registry}, Log: n.log,
-		Drain: n.drainer, Connections: n.connections, Counters: n.counters(), Checks: n.checks(),
+		Drain: n.drainer, Connections: n.connections, Counters: n.counters(), Checks: append(n.checks(), n.peerChecks()...), Peers: n.peers,
 		Metrics: n.scrape(metrics), MetricsNeedViewer: h.MetricsAuth, Registerer: metrics,
 		Site: handlers.Site{
 			BasePath: h.BasePath, ExternalURL: h.ExternalURL, Loopback: loopback(h.Listen), AllowedHosts: h.AllowedHosts,

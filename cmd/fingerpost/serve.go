@@ -13,6 +13,7 @@ import (
 
 	"fingerpost/config"
 	"fingerpost/internal/kvfile"
+	"fingerpost/internal/peers"
 	"fingerpost/registry"
 	"fingerpost/remoting"
 	"fingerpost/remoting/wire"
@@ -77,7 +78,8 @@ type node struct {
 	began    time.Time
 	registry *registry.Registry
 	remoting *remoting.Server
-	http     *httpFace // nil if there is none
+	http     *httpFace      // nil if there is none
+	peers    *peers.Watcher // nil if there are none
 	reaper   *reaper
 	drainer  *drainer
 	stopping steps
@@ -128,6 +130,7 @@ func (n *node) start(ctx context.Context) error {
 	n.loop("the log of changes", (&news{n.registry, n.log}).run)
 	n.reaper = &reaper{registry: n.registry, log: n.log, began: n.began, interval: func() time.Duration { return n.store.Current().ScanInterval }}
 	n.loop("the search for silent brokers", n.reaper.run)
+	n.watchPeers(cfg)
 	// Brokers come first: making the HTTP face takes longer than all of the above.
 	n.face("remoting", func() error {
 		return n.remoting.Serve(bufferedListener{entry, cfg.SendBuffer, cfg.ReceiveBuffer})

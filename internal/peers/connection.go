@@ -75,6 +75,9 @@ type Outcome struct {
 	Peer string
 	// Topics is how many topics it concerned there, where the peer says that.
 	Topics int
+	// Asked tells that the peer was asked, so that it may have been made there whatever
+	// Err is.
+	Asked bool
 	// Err is why it was not made, or why that is not known: an [nsclient.Error] is the
 	// peer's own refusal, and with any other nobody answered.
 	Err error
@@ -113,6 +116,7 @@ func (p *peer) change(ctx context.Context, ask func(context.Context, *nsclient.C
 				return errSelf
 			}
 		}
+		o.Asked = true
 		o.Topics, err = ask(ctx, c)
 		return err
 	})

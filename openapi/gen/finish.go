@@ -162,6 +162,7 @@ func frame(doc node) {
 		{"brokers", "Brokers, clusters and write permissions."},
 		{"members", "Members: brokers that register, stay and leave over HTTP."},
 		{"kv", "The key-value table, with the order of topics among others."},
+		{"peers", "The other NameServers of the set, and on what they differ."},
 		{"changes", "What changes and what has changed."},
 		{"server", "The server itself."},
 		{"probes", "For those who watch over the process."},
