@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +23,15 @@ import (
 	"fingerpost/registry"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(fanOutURL) != "" {
+		if err := clientsOfFanOut(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // env is a feed behind a real http.Server whose connections are pipes, so that it fits
 // into a synctest bubble: there time stands still until everybody waits, and a pipe has
