@@ -6,7 +6,7 @@ COMMIT  ?= $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 LDFLAGS  = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race lint generate fuzz interop diff e2e bench compare chaos crash check image release
+.PHONY: help run build test race lint generate fuzz interop diff e2e bench compare chaos overload soak crash vuln check image release
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,15 @@ chaos: ## CHAOS_FRAMES (1000000) bad frames, then broken brokers for CHAOS_TIME 
 
 crash: ## kill the server KILL_ROUNDS (500) times while it saves: nothing that was answered is lost
 	KILL_ROUNDS=$(or $(KILL_ROUNDS),500) go test -count=1 -timeout 1h -run '^TestKillRounds$$' -v ./cmd/fingerpost
+
+overload: ## 10000 idle connections, 500 brokers and a storm of lookups for OVERLOAD_TIME (3m)
+	go run ./internal/chaos overload -time $(or $(OVERLOAD_TIME),3m) $(ARGS)
+
+soak: ## a steady load for SOAK_TIME (1h); fails if memory, descriptors or latency grow
+	go run ./internal/chaos soak -time $(or $(SOAK_TIME),1h) $(ARGS)
+
+vuln: ## look the dependencies up in Go's database of vulnerabilities; needs the network
+	bash .ci/vuln
 
 check: ## everything that CI runs, in the same order
 	bash .ci/run

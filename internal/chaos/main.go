@@ -48,6 +48,22 @@ func program(args []string, out, log io.Writer) error {
 			}
 			return chaos(p)
 		}
+	case "overload":
+		s := usualSiege(out)
+		flags.DurationVar(&s.time, "time", s.time, "how long it goes on")
+		flags.IntVar(&s.idle, "idle", s.idle, "connections that nearly nothing comes over")
+		flags.IntVar(&s.brokers, "brokers", s.brokers, "brokers with a heartbeat a second")
+		flags.IntVar(&s.storm, "storm", s.storm, "connections that look up routes all the time")
+		flags.DurationVar(&s.lifetime, "lifetime", s.lifetime, "how long a broker lives without being heard of")
+		flags.StringVar(&s.binary, "server", "", "the program to run; built if not given")
+		work = func() (bool, error) { return besiege(s) }
+	case "soak":
+		s := usualSoak(out)
+		flags.DurationVar(&s.time, "time", s.time, "how long it goes on")
+		flags.IntVar(&s.brokers, "brokers", s.brokers, "brokers with a heartbeat a second")
+		flags.IntVar(&s.lookers, "lookers", s.lookers, "connections with ten lookups a second")
+		flags.StringVar(&s.binary, "server", "", "the program to run; built if not given")
+		work = func() (bool, error) { return soak(s) }
 	default:
 		return errors.New(usage)
 	}
