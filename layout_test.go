@@ -67,6 +67,8 @@ var rooms = map[string]room{
 	// Compares this registry with those of other NameServers; its tests are a set of real ones.
 	"internal/peers":  {ours: []string{"registry", "remoting/wire", "internal/nsclient"}, tests: []string{"remoting", "internal/nstest"}, stdOnly: true},
 	"internal/nstest": {ours: []string{"remoting/wire"}},
+	// The addresses for clients that are given a domain.
+	"internal/discovery": {stdOnly: true},
 	// What the command line asks running servers, over the API or over remoting.
 	"internal/cli": {ours: []string{"api", "remoting/wire", "internal/convert", "internal/nsclient", "internal/texttable"}},
 	// Tables for people, the same in text answers of the API and on the command line.

@@ -24,6 +24,15 @@ func hostPort(v string) error {
 	return nil
 }
 
+// unitAddress is an address for clients of a unit.
+func unitAddress(v string) error {
+	unit, addr, ok := strings.Cut(v, "=")
+	if !ok || unit == "" || strings.ContainsAny(unit, " /?#%") || hostPort(addr) != nil {
+		return fmt.Errorf("must hold entries such as east=10.0.0.1:9876, not %s", quote(v))
+	}
+	return nil
+}
+
 // host is what the remoting port binds to: a name or an address without a port.
 func host(v string) error {
 	if _, err := netip.ParseAddr(strings.Trim(v, "[]")); err == nil {

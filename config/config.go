@@ -117,20 +117,25 @@ type TLS struct {
 
 // HTTP is where and how the REST API and the dashboard are served, and their limits.
 type HTTP struct {
-	Listen         string
-	BasePath       string
-	ExternalURL    string
-	AllowedHosts   []string
-	CORSOrigins    []string
-	TrustedProxies []string
-	InsecureNoAuth bool
-	NSAddrEnabled  bool
-	MetricsAuth    bool
-	Pprof          bool
-	CertFile       string
-	KeyFile        string
-	ClientCAFile   string
-	MinVersion     string
+	Listen          string
+	BasePath        string
+	ExternalURL     string
+	AllowedHosts    []string
+	CORSOrigins     []string
+	TrustedProxies  []string
+	InsecureNoAuth  bool
+	NSAddrEnabled   bool
+	NSAddrListen    string
+	NSAddrSelf      string
+	NSAddrAddresses []string
+	NSAddrDNS       string
+	NSAddrUnits     []string
+	MetricsAuth     bool
+	Pprof           bool
+	CertFile        string
+	KeyFile         string
+	ClientCAFile    string
+	MinVersion      string
 
 	HeaderTimeout         time.Duration
 	BodyTimeout           time.Duration

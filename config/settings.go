@@ -256,6 +256,26 @@ var table = []Setting{
 		Traits: Locked, ptr: func(c *Config) any { return &c.HTTP.NSAddrEnabled },
 	},
 	{
+		Key: "http.nsaddr.listen", Doc: "an address at which that list alone is served, to anybody; clients ask port 8080 unless their domain names another",
+		Traits: Locked, check: hostPort, ptr: func(c *Config) any { return &c.HTTP.NSAddrListen },
+	},
+	{
+		Key: "http.nsaddr.self", Doc: "this server's own address in the list; left out it is the one that the remoting port binds to, if that is one",
+		Traits: Locked, check: hostPort, ptr: func(c *Config) any { return &c.HTTP.NSAddrSelf },
+	},
+	{
+		Key: "http.nsaddr.addresses", Doc: "the list; left out it is what http.nsaddr.dns finds, or else the peers and this server",
+		Traits: Locked, check: hostPort, ptr: func(c *Config) any { return &c.HTTP.NSAddrAddresses },
+	},
+	{
+		Key: "http.nsaddr.dns", Doc: "a host name and a port: the list is every address that DNS has for the name, such as that of a headless service",
+		Traits: Locked, check: hostPort, ptr: func(c *Config) any { return &c.HTTP.NSAddrDNS },
+	},
+	{
+		Key: "http.nsaddr.units", Doc: "other lists for clients of a unit, an entry for each address, such as east=10.0.0.1:9876",
+		Traits: Locked, check: unitAddress, ptr: func(c *Config) any { return &c.HTTP.NSAddrUnits },
+	},
+	{
 		Key: "http.metricsAuth", Doc: "whether metrics are for viewers only",
 		Traits: Locked, ptr: func(c *Config) any { return &c.HTTP.MetricsAuth },
 	},

@@ -44,7 +44,8 @@ type Deps struct {
 	// Pprof serves everything below /debug/pprof/, for admins; nil is not there.
 	Pprof http.Handler
 	// NSAddr returns the addresses that clients of a unit ("" is none) are to use,
-	// separated by semicolons; nil switches /rocketmq/nsaddr off.
+	// separated by semicolons, "" if none is known, and whether there is such a unit;
+	// nil switches /rocketmq/nsaddr off.
 	NSAddr func(unit string) (string, bool)
 	// Registerer takes the metrics of this face; nil keeps none.
 	Registerer prometheus.Registerer

@@ -242,6 +242,19 @@ func TestIndexAndMounted(t *testing.T) {
 		}
 	}
 	e.get("/rocketmq/nsaddr-none").problem(t, 404, "no-such-endpoint")
+	unknown := newEnv(t, func(d *Deps) {
+		d.NSAddr, d.Site.BasePath = func(string) (string, bool) { return "", true }, "/mq"
+	})
+	for _, path := range []string{"/rocketmq/nsaddr?nofix=1", "/mq/rocketmq/nsaddr"} {
+		if p := unknown.get(path).problem(t, 503, "name-server-not-ready"); p.Detail == "" {
+			t.Errorf("%s: %+v", path, p)
+		}
+	}
+	unknown.h.Drain()
+	if a := unknown.get("/rocketmq/nsaddr-x"); a.Header.Get("Retry-After") != "10" {
+		t.Errorf("%s", a)
+	}
+	unknown.get("/rocketmq/nsaddr-x").problem(t, 503, "shutting-down")
 	e.get("/debug/pprof/heap").problem(t, 401, "unauthenticated")
 	e.do("GET", "/debug/pprof/heap", "", "Authorization", "Bearer "+tokenOf("ops")).ok(t, 200)
 	bare := newEnv(t)

@@ -159,6 +159,10 @@ func (h *Handler) below(base string, next http.Handler) http.Handler {
 			http.Redirect(w, r, base+"/", http.StatusPermanentRedirect)
 			return
 		}
+		if h.deps.NSAddr != nil && strings.HasPrefix(r.URL.Path, "/rocketmq/nsaddr") {
+			next.ServeHTTP(w, r) // clients that ask for it know no other path
+			return
+		}
 		if !strings.HasPrefix(r.URL.Path, base+"/") {
 			c := &call{ResponseWriter: w, h: h, r: r, id: h.newID()}
 			h.absent(c)

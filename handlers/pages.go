@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+	"time"
 
 	"fingerpost/api"
 )
@@ -82,6 +83,9 @@ func (c *call) htmlPage(page *api.ProblemPage, l lang) reply {
 	return reply{raw: b.Bytes(), contentType: typeHTML[0]}
 }
 
+// addressesAgain is when to ask again for addresses that are not known.
+const addressesAgain = 10 * time.Second
+
 // nsAddr answers the addresses that clients of a unit are to use.
 func (h *Handler) nsAddr(c *call) (reply, error) {
 	unit := ""
@@ -94,6 +98,15 @@ func (h *Handler) nsAddr(c *call) (reply, error) {
 	list, ok := h.deps.NSAddr(unit)
 	if !ok {
 		return reply{}, refuse("no-such-endpoint", "There is no unit %s.", "没有单元 %s。", unit)
+	}
+	if list == "" {
+		// Clients keep what they have; an empty list would say the same with less.
+		if h.Draining() {
+			return reply{}, &problem{code: "shutting-down", retryAfter: addressesAgain}
+		}
+		p := refuse("name-server-not-ready", "No address is known yet.", "尚不知道任何地址。")
+		p.retryAfter = addressesAgain
+		return reply{}, p
 	}
 	return reply{raw: []byte(list), contentType: typeText[0]}, nil
 }

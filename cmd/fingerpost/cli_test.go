@@ -24,13 +24,14 @@ type desk struct {
 	base   string
 	addr   string // of the remoting port
 	broker *nstest.Broker
+	server *program
 }
 
 func newDesk(t *testing.T, args ...string) *desk {
 	t.Helper()
 	d := &desk{dir: t.TempDir()}
 	p := start(t, d.dir, append([]string{"--need-wait-for-service=false", "--http-header-timeout=200ms"}, args...)...)
-	d.base, d.addr = p.url(t), p.remoting(t)
+	d.base, d.addr, d.server = p.url(t), p.remoting(t), p
 	d.broker = stock(t, d.addr)
 	d.env = []string{"FINGERPOST_SERVER=" + d.base, "FINGERPOST_TOKEN_FILE=" + filepath.Join(p.dataDir(), adminToken)}
 	return d

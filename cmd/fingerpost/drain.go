@@ -62,6 +62,13 @@ func (d *drainer) State() api.Drain {
 	return s
 }
 
+// out reports whether the node is on its way out of service, or there.
+func (d *drainer) out() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.state != ""
+}
+
 // Begin takes the node out of service, unless that is under way or done.
 func (d *drainer) Begin(cause registry.Cause) {
 	d.mu.Lock()

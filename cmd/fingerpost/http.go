@@ -246,25 +246,6 @@ func (n *node) deps(cfg *config.Config, keeper *auth.Keeper) handlers.Deps {
 	return d
 }
 
-// nameServers answers clients that ask where the name servers are: the peers of the
-// settings, to which this server belongs even if it is not named there. There is one
-// list for all units.
-func (n *node) nameServers(string) (string, bool) {
-	cfg := n.store.Current()
-	all := cfg.Peers
-	self := listenAddr(cfg)
-	if ip, err := netip.ParseAddr(strings.Trim(cfg.BindAddress, "[]")); err != nil || !ip.IsUnspecified() {
-		known := false
-		for _, p := range all {
-			known = known || p == self
-		}
-		if !known {
-			all = append([]string{self}, all...)
-		}
-	}
-	return strings.Join(all, ";"), len(all) > 0
-}
-
 // urlOf returns where a browser on this machine finds the server.
 func urlOf(cfg *config.Config, addr net.Addr) string {
 	if cfg.HTTP.ExternalURL != "" {

@@ -9,9 +9,11 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fingerpost/config"
+	"fingerpost/internal/discovery"
 	"fingerpost/internal/kvfile"
 	"fingerpost/internal/peers"
 	"fingerpost/registry"
@@ -82,6 +84,8 @@ type node struct {
 	peers    *peers.Watcher // nil if there are none
 	reaper   *reaper
 	drainer  *drainer
+	nsaddr   *discovery.List // nil if nobody is told
+	leaving  atomic.Bool     // set when a polite stop begins
 	stopping steps
 	// supervisor is who started the process, if it wants to hear of it.
 	supervisor supervisor
@@ -127,6 +131,12 @@ func (n *node) start(ctx context.Context) error {
 		grace:   func() time.Duration { return n.store.Current().ShutdownGrace },
 	}
 	n.stopping.add("the drain", n.drainer.close)
+	if err := n.newDiscovery(cfg); err != nil {
+		return err
+	}
+	if err := n.listenDiscovery(ctx, cfg); err != nil {
+		return err
+	}
 	n.loop("the log of changes", (&news{n.registry, n.log}).run)
 	n.reaper = &reaper{registry: n.registry, log: n.log, began: n.began, interval: func() time.Duration { return n.store.Current().ScanInterval }}
 	n.loop("the search for silent brokers", n.reaper.run)
@@ -352,6 +362,7 @@ func (n *node) farewell(cfg *config.Config, polite bool) time.Duration {
 
 // leave gives peers time to go elsewhere.
 func (n *node) leave(cfg *config.Config) {
+	n.leaving.Store(true)
 	if n.http != nil {
 		n.http.handler.Drain()
 	}

@@ -110,6 +110,7 @@ func (n *node) checks() []handlers.Check {
 			}
 			return nil
 		}},
+		{Name: "nsaddr-dns", Probe: handlers.Healthy, Run: n.nameResolved},
 		{Name: "kv-persist", Probe: handlers.Ready, Run: n.kvSaved.check},
 		{Name: "config-persist", Probe: handlers.Ready, Run: n.settingsSaved.check},
 		{Name: "registry-persist", Probe: handlers.Healthy, Run: n.warmSaved},
@@ -122,6 +123,14 @@ func (n *node) checks() []handlers.Check {
 			return nil
 		}},
 	}
+}
+
+// nameResolved returns that DNS does not tell where the name servers are.
+func (n *node) nameResolved(ctx context.Context) error {
+	if n.nsaddr == nil {
+		return nil
+	}
+	return n.nsaddr.Check(ctx)
 }
 
 // warmSaved returns that what is known could not be saved for the next start.

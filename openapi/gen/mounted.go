@@ -15,7 +15,7 @@ var places = []place{
 	{"/swagger/doc.json", "getSwagger", "server", "none", "This description as Swagger 2.0", "For tools that do not read OpenAPI 3.", []string{"application/json"}},
 	{"/ui/", "getDashboard", "server", "none", "The dashboard", "", []string{"text/html"}},
 	{"/debug/pprof/", "getProfiles", "server", "admin", "Profiles of the process", "Where they are switched on. Below it are those of Go's net/http/pprof.", []string{"text/html"}},
-	{"/rocketmq/nsaddr", "getNameServers", "server", "none", "The addresses of the name servers", "What clients of RocketMQ poll when they are given a domain instead of addresses: host:port;host:port. Where http.nsaddr.enabled is on. Other parameters are passed over.", []string{"text/plain"}},
+	{"/rocketmq/nsaddr", "getNameServers", "server", "none", "The addresses of the name servers", "What clients of RocketMQ poll when they are given a domain instead of addresses: host:port;host:port. Where http.nsaddr.enabled is on. Other parameters are passed over. A node on its way out of service does not name itself; where no address is known the answer is 503, and clients keep what they have.", []string{"text/plain"}},
 	{"/rocketmq/nsaddr-{unit}", "getNameServersOfUnit", "server", "none", "The addresses of the name servers for a unit", "As /rocketmq/nsaddr.", []string{"text/plain"}},
 }
 
@@ -49,9 +49,9 @@ func (a *answers) beside(paths node) error {
 			responses["304"] = node{"description": "It is as the caller has it."}
 		case "/rocketmq/nsaddr-{unit}":
 			op["parameters"] = []any{node{"name": "unit", "in": "path", "required": true, "description": "the unit", "schema": text, "example": "hz"}}
-			codes = append(codes, "malformed-path", "not-acceptable")
+			codes = append(codes, "malformed-path", "not-acceptable", "shutting-down", "name-server-not-ready")
 		case "/rocketmq/nsaddr":
-			codes = append(codes, "not-acceptable")
+			codes = append(codes, "not-acceptable", "shutting-down", "name-server-not-ready")
 		}
 		if err := a.errors(responses, codes); err != nil {
 			return err
