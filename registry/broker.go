@@ -169,7 +169,9 @@ func (l *Live) LastSeen() time.Time {
 }
 
 // ExpiresAt returns when the member leaves unless it is heard of before.
-func (l *Live) ExpiresAt() time.Time { return l.LastSeen().Add(l.allowed()) }
+func (l *Live) ExpiresAt() time.Time {
+	return l.LastSeen().Add(l.allowed() + time.Duration(l.lease.spare.Load()))
+}
 
 // allowed is how long the member may be silent.
 func (l *Live) allowed() time.Duration {
@@ -203,6 +205,8 @@ type lease struct {
 	// seen is in nanoseconds since start. A lease that has ended holds the
 	// complement of that, which is negative, and is never renewed.
 	seen atomic.Int64
+	// spare is silence since then that does not count, because this process slept.
+	spare atomic.Int64
 	// holder is the connection over which the member was last heard of; earlier is the
 	// one over which it registered, if that is another and still open. The member leaves
 	// when neither is left. Both are written under Registry.mu.
@@ -223,6 +227,9 @@ func (l *lease) touch(now time.Time) bool {
 			return false
 		}
 		if was >= at || l.seen.CompareAndSwap(was, at) {
+			if l.spare.Load() != 0 {
+				l.spare.Store(0)
+			}
 			return true
 		}
 	}
@@ -240,7 +247,25 @@ func (l *lease) expire(now time.Time, timeout time.Duration) bool {
 }
 
 func (l *lease) silent(now time.Time, timeout time.Duration) bool {
-	return now.Sub(l.start)-time.Duration(l.seen.Load()) > timeout
+	return now.Sub(l.start)-time.Duration(l.seen.Load()+l.spare.Load()) > timeout
+}
+
+// forgive takes late off the silence, and as much more as leaves least of the timeout, if
+// least is not 0.
+func (l *lease) forgive(now time.Time, late, timeout, least time.Duration) {
+	seen := l.seen.Load()
+	if seen < 0 {
+		return
+	}
+	silence := now.Sub(l.start) - time.Duration(seen)
+	spare := time.Duration(l.spare.Load()) + late
+	if least > 0 {
+		spare = max(spare, silence-timeout+least)
+	}
+	l.spare.Store(int64(max(0, min(spare, silence))))
+	if l.seen.Load() != seen {
+		l.spare.Store(0) // it was heard of just now
+	}
 }
 
 func (l *lease) end() {

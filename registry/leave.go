@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Unregister takes out the member of that name and address, as a broker that stops
@@ -83,78 +82,6 @@ func (r *Registry) Held(h Holder) []MemberInfo {
 		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 	})
 	return out
-}
-
-// wakeGrace is how late a sweep may come before it is taken for a process that
-// slept: nobody could be heard of meanwhile, so nobody is expired by that sweep.
-const wakeGrace = 5 * time.Second
-
-// Swept tells what a sweep did.
-type Swept struct {
-	// Expired are the members that had been silent for longer than their timeout, in
-	// order of cluster and address. Addresses that had lost their place before go
-	// without being named.
-	Expired []MemberInfo
-	// Late is set when the sweep itself came so late that it spared everybody
-	// until the next one.
-	Late time.Duration
-}
-
-// Sweep takes out the members that have been silent for longer than their timeout
-// and evicts the connections that hold nobody else. It is called every so often;
-// interval tells how often.
-func (r *Registry) Sweep(interval time.Duration, cause Cause) Swept {
-	now := r.now()
-	var out Swept
-	r.mu.Lock()
-	if late := now.Sub(r.swept) - interval; late > wakeGrace {
-		out.Late = late
-	}
-	r.swept = now
-	if out.Late > 0 {
-		r.mu.Unlock()
-		return out
-	}
-	var dead []*Live
-	for l := range r.Snapshot().lives.all() {
-		if l.lease.expire(now, l.allowed()) {
-			dead = append(dead, l)
-		}
-	}
-	if len(dead) == 0 && !r.thawing {
-		r.mu.Unlock()
-		return out
-	}
-	slices.SortFunc(dead, func(a, b *Live) int {
-		if a.k < b.k {
-			return -1
-		}
-		return 1
-	})
-	d := r.begin(cause)
-	for _, l := range dead {
-		holders := [...]*Holder{l.lease.holder.Load(), l.lease.earlier.Load()}
-		if d.leave(l, OpExpired, l.ID) {
-			out.Expired = append(out.Expired, l.MemberInfo)
-		}
-		for _, h := range holders {
-			if h != nil && len(r.holders[*h]) == 0 {
-				d.evicted = append(d.evicted, eviction{*h, "expired: not heard of for " + l.allowed().String()})
-			}
-		}
-	}
-	if r.thawing {
-		r.thawing = d.thaw(now)
-	}
-	d.commit()
-	return out
-}
-
-// LastSweep returns when Sweep last ran, or the start.
-func (r *Registry) LastSweep() time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.swept
 }
 
 // leave takes a registration out, and its place in the group if it has one, and reports

@@ -12,6 +12,7 @@ import (
 type model struct {
 	rules      Rules
 	now, swept time.Duration // since the start
+	late       bool          // the last sweep was
 	lives      map[liveID]*modelLive
 	groups     map[string]*modelGroup
 	topics     map[string]map[string]modelPart // topic, broker
@@ -31,7 +32,8 @@ type modelLive struct {
 	listed map[string]TopicConfig // under the present data version; nil: never any
 	counts bool
 	seen   time.Duration
-	conn   string // over which it was last heard of, "" for none
+	spared time.Duration // of its silence since
+	conn   string        // over which it was last heard of, "" for none
 	// earlier is the one over which it registered, if that is another and still open.
 	earlier string
 }
@@ -261,12 +263,24 @@ func (m *model) release(conn string) (left int, notices []MinIDChange) {
 func (m *model) sweep(interval time.Duration) (expired []MemberInfo, evicted []string, notices []MinIDChange) {
 	late := m.now - m.swept - interval
 	m.swept = m.now
-	if late > 5*time.Second {
-		return nil, nil, nil
+	for _, l := range m.lives {
+		if late <= 5*time.Second {
+			break
+		}
+		silence := m.now - l.seen
+		l.spared += late
+		if left := l.info.Timeout - silence + l.spared; !m.late && left < interval {
+			l.spared += interval - left
+		}
+		if !m.late && late > 30*time.Second {
+			l.spared = silence
+		}
+		l.spared = min(l.spared, silence)
 	}
+	m.late = late > 5*time.Second
 	m.begin()
 	conns := map[string]bool{}
-	for _, l := range m.sorted(func(l *modelLive) bool { return m.now-l.seen > l.info.Timeout }) {
+	for _, l := range m.sorted(func(l *modelLive) bool { return m.now-l.seen-l.spared > l.info.Timeout }) {
 		if m.placed(l) {
 			expired = append(expired, l.info)
 		}
@@ -286,7 +300,7 @@ func (m *model) heartbeat(cluster, addr, name, conn string) bool {
 	if l == nil {
 		return false
 	}
-	l.seen = m.now
+	l.seen, l.spared = m.now, 0
 	if conn != "" && l.info.Name == name && l.info.Source == FromRemoting {
 		switch {
 		case conn == l.conn:

@@ -45,6 +45,7 @@ type Registry struct {
 	disputes disputeBook
 	subs     map[*Subscription]struct{}
 	swept    time.Time // when Sweep last ran
+	late     bool      // whether that came late
 	thawing  bool      // some of what stands from before a restart may have to go
 }
 

@@ -236,6 +236,20 @@ func (d *draft) named(broker string, topics []*Listed) {
 	d.dirty = true
 }
 
+// delay gives brokers that time more to name what stands for them.
+func (d *draft) delay(by time.Duration) {
+	if by == 0 {
+		return
+	}
+	for _, tab := range slices.Collect(d.next.tables.all()) {
+		if tab.unnamed.len() > 0 && !tab.namedAt.IsZero() {
+			tab = d.table(tab.broker)
+			tab.namedAt = tab.namedAt.Add(by)
+			d.dirty = true
+		}
+	}
+}
+
 // thaw takes out what the brokers have not named although they had the time, and reports
 // whether there is still something to look for. Registry.mu is held.
 func (d *draft) thaw(now time.Time) (more bool) {

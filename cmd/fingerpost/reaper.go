@@ -37,11 +37,11 @@ func (r *reaper) run(ctx context.Context) {
 }
 
 func (r *reaper) sweep() {
-	// The registry spares everybody if this comes much later than it should: then it
+	// The registry takes off everybody's silence what this comes later than it should: it
 	// was not the brokers that slept.
 	swept := r.registry.Sweep(r.interval(), registry.Cause{Face: "server", Action: "expire"})
 	if swept.Late > 0 {
-		r.log.Warn("the search for silent brokers came late, so nobody expired in it: the process or its machine was asleep", "late", swept.Late)
+		r.log.Warn("the search for silent brokers came late: the process or its machine was asleep, and nobody expires for that", "late", swept.Late)
 	}
 	r.ticked.Store(int64(time.Since(r.began)))
 }
