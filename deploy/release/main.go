@@ -20,7 +20,7 @@ var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/a
 
 // maxProgram is what a program may weigh, in bytes: the promise to those who carry it
 // over thin lines.
-const maxProgram = 20 << 20
+const maxProgram = 20_000_000
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
