@@ -70,7 +70,7 @@ var rooms = map[string]room{
 	// The addresses for clients that are given a domain.
 	"internal/discovery": {stdOnly: true},
 	// What the command line asks running servers, over the API or over remoting.
-	"internal/cli": {ours: []string{"api", "remoting/wire", "internal/convert", "internal/nsclient", "internal/texttable"}},
+	"internal/cli": {ours: []string{"api", "registry", "remoting/wire", "internal/convert", "internal/nsclient", "internal/texttable"}},
 	// Tables for people, the same in text answers of the API and on the command line.
 	"internal/texttable": {},
 	// The form in which the registry is kept for the next start.

@@ -29,6 +29,7 @@ type commands struct {
 	Brokers    cli.Brokers   `cmd:"" help:"List brokers; take and give back their write permission."`
 	Clusters   cli.Clusters  `cmd:"" help:"List clusters."`
 	Watch      cli.Watch     `cmd:"" help:"Show what changes, as it changes."`
+	Diff       cli.Diff      `cmd:"" help:"Compare two name servers of any kind; exit status 3 if they differ."`
 	Events     cli.Events    `cmd:"" help:"Show what has changed, by whom."`
 	KV         cli.KV        `cmd:"" name:"kv" help:"Read and change the key-value table."`
 	Config     configCmds    `cmd:"" help:"Show settings: those a server here would have, or those of a running one; change them."`
@@ -58,7 +59,7 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) int 
 	if err == nil {
 		return cli.OK
 	}
-	for line := range strings.Lines(err.Error()) {
+	for line := range strings.Lines(err.Error()) { // none if all has been said
 		fmt.Fprintf(stderr, "fingerpost: %s\n", strings.TrimSuffix(line, "\n"))
 	}
 	return cli.Status(err)
