@@ -149,3 +149,21 @@ func (c *Client) Unregister(ctx context.Context, name string, id int64, o Unregi
 	}
 	return c.do(ctx, member(name, id).with(q).writing(http.MethodDelete, Write{Effect: o.Effect}), nil)
 }
+
+// ConflictOptions say which conflicts are listed; empty ones ask for all.
+type ConflictOptions struct {
+	Read
+	// Kinds are such as "place-contested", Brokers are names.
+	Kinds, Brokers []string
+	// Active leaves out what has not been seen in the last minutes.
+	Active bool
+}
+
+// Conflicts lists what brokers are at odds about, the latest first.
+func (c *Client) Conflicts(ctx context.Context, o ConflictOptions) (*ConflictList, error) {
+	q := all(all(url.Values{}, "kind", o.Kinds), "broker", o.Brokers)
+	if o.Active {
+		q.Set("active", "true")
+	}
+	return fetch[ConflictList](ctx, c, at("conflicts").with(q).reading(o.Read))
+}

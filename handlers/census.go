@@ -123,7 +123,7 @@ type census struct {
 	withoutMaster, wiped, byCluster, clusterMasters, kv, stale          *prometheus.Desc
 	removed, expired, refused, clashes, moves, topicChanges, conflicts  *prometheus.Desc
 	history, historyBytes, subscribers, lagged, ready, check            *prometheus.Desc
-	build                                                               *prometheus.Desc
+	build, unconfirmed                                                  *prometheus.Desc
 }
 
 func newCensus(h *Handler) *census {
@@ -139,6 +139,7 @@ func newCensus(h *Handler) *census {
 		groups:         desc("broker_groups", "Broker names."),
 		members:        desc("active_brokers", "Registered members by source and role.", labelSource, "role"),
 		late:           desc("late_brokers", "Members that have been silent for more than half of their timeout."),
+		unconfirmed:    desc("unconfirmed_brokers", "Members that stand from before a restart and have not registered since."),
 		silence:        desc("broker_silence_seconds", "For how long nothing was heard of the member that is silent longest."),
 		withoutMaster:  desc("groups_without_master", "Broker names of which no master is registered."),
 		wiped:          desc("groups_wiped", "Broker names whose write permission is wiped."),
@@ -166,7 +167,7 @@ func newCensus(h *Handler) *census {
 // Describe sends what is collected.
 func (x *census) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		x.revision, x.changed, x.topics, x.clusters, x.groups, x.members, x.late, x.silence, x.withoutMaster, x.wiped, x.byCluster,
+		x.revision, x.changed, x.topics, x.clusters, x.groups, x.members, x.late, x.unconfirmed, x.silence, x.withoutMaster, x.wiped, x.byCluster,
 		x.clusterMasters, x.kv, x.stale, x.removed, x.expired, x.refused, x.clashes, x.moves, x.topicChanges, x.conflicts,
 		x.history, x.historyBytes, x.subscribers, x.lagged, x.ready, x.check, x.build,
 	} {
@@ -195,6 +196,7 @@ func (x *census) Collect(to chan<- prometheus.Metric) {
 		}
 	}
 	gauge(x.late, float64(t.late))
+	gauge(x.unconfirmed, float64(s.Unconfirmed()))
 	gauge(x.silence, t.silence.Seconds())
 	gauge(x.withoutMaster, float64(t.withoutMaster))
 	gauge(x.wiped, float64(t.wiped))

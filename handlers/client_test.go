@@ -111,6 +111,9 @@ func TestClientReachesEveryOperation(t *testing.T) {
 		t.Errorf("dry: %+v", d)
 	}
 	worked(c.DeleteTopic(ctx, "%RETRY%g", "DefaultCluster", api.Apply))(t)
+	if l := worked(c.Conflicts(ctx, api.ConflictOptions{Kinds: []string{"place-contested"}, Active: true}))(t); l.Total != 0 {
+		t.Errorf("conflicts: %+v", l)
+	}
 	worked(c.StaleTopics(ctx, api.StaleOptions{StaleFilter: api.StaleFilter{OlderThan: time.Hour}}))(t)
 	if d := worked(c.DeleteStaleTopics(ctx, api.StaleFilter{}, api.Write{}))(t); d.DryRun {
 		t.Errorf("stale: %+v", d)

@@ -32,6 +32,7 @@ var examples = []example{
 	{op: "DELETE /api/v1/topics/{topic}", path: "/api/v1/topics/Orders"},
 	{op: "PUT /api/v1/topics/{topic}/brokers/{brokerName}", path: "/api/v1/topics/New/brokers/broker-a", body: `{"readQueueNums":1,"writeQueueNums":1,"perm":6}`, status: 201},
 	{op: "DELETE /api/v1/topics/{topic}/brokers/{brokerName}", path: "/api/v1/topics/Orders/brokers/broker-a"},
+	{op: "GET /api/v1/conflicts", path: "/api/v1/conflicts"},
 	{op: "GET /api/v1/stale-topics", path: "/api/v1/stale-topics"},
 	{op: "DELETE /api/v1/stale-topics", path: "/api/v1/stale-topics?dryRun=false"},
 	{op: "GET /api/v1/clusters", path: "/api/v1/clusters"},

@@ -92,6 +92,7 @@ func operations() []*operation {
 
 		op(get, v1+"/digest", viewer, (*Handler).getDigest).takes("perTopic").as(formText, formLines).waits(),
 		op(get, v1+"/connections", viewer, (*Handler).listConnections).takes("kind q sort "+listParams).as(formText, formLines),
+		op(get, v1+"/conflicts", viewer, (*Handler).listConflicts).takes("kind broker active").as(formText, formLines),
 		op(get, v1+"/stats", viewer, (*Handler).getStats).as(formText),
 		op(get, v1+"/drain", viewer, (*Handler).getDrain).as(formText),
 		op(put, v1+"/drain", admin, (*Handler).beginDrain).as(formText).changes("drain"),

@@ -29,6 +29,9 @@ func (n *node) metrics() *prometheus.Registry {
 		newPortMetrics(n.remoting), newCertificateMetrics(func() []*certificate { return n.certificates }))
 	n.kvSaved.observe(reg, "kv", "the key-value table")
 	n.settingsSaved.observe(reg, "config", "the settings")
+	if n.warm != nil {
+		n.warm.saved.observe(reg, "registry", "what is known for the next start")
+	}
 	return reg
 }
 
@@ -45,7 +48,7 @@ type portMetrics struct {
 
 	requests, durations, registrations, bodies, heartbeats, panics *prometheus.Desc
 	active, encrypted, accepted, rejected, closed                  *prometheus.Desc
-	frames, bytes, notices                                         *prometheus.Desc
+	frames, bytes, notices, denied                                 *prometheus.Desc
 }
 
 func newPortMetrics(s *remoting.Server) *portMetrics {
@@ -66,8 +69,9 @@ func newPortMetrics(s *remoting.Server) *portMetrics {
 		accepted:      own("connections_accepted_total", "Connections to the remoting port that were accepted."),
 		rejected:      own("connections_rejected_total", "Connections to the remoting port that were refused because there were too many."),
 		closed:        own("connections_closed_total", "Connections to the remoting port that the server closed, by reason.", "reason"),
-		frames:        own("frames_refused_total", "Frames over remoting that were refused, by reason.", "reason"),
+		frames:        own("frames_refused_total", "Frames over remoting that were refused, dropped or never ended, by reason.", "reason"),
 		bytes:         own("bytes_total", "Bytes over the remoting port by direction; of connections with TLS what was inside.", "direction"),
+		denied:        own("access_denied_total", "Requests over remoting that the rules of access refused, by class and reason.", "class", "reason"),
 		notices:       own("min_id_notices_total", "Notices of a changed smallest broker id by result.", "result"),
 	}
 }
@@ -76,7 +80,7 @@ func newPortMetrics(s *remoting.Server) *portMetrics {
 func (m *portMetrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		m.requests, m.durations, m.registrations, m.bodies, m.heartbeats, m.panics, m.active, m.encrypted, m.accepted, m.rejected,
-		m.closed, m.frames, m.bytes, m.notices,
+		m.closed, m.frames, m.bytes, m.notices, m.denied,
 	} {
 		to <- d
 	}
@@ -122,6 +126,11 @@ func (m *portMetrics) Collect(to chan<- prometheus.Metric) {
 	over := s.OverLimit.Load() // before the sum that contains it
 	counter(m.frames, over, "over_limit")
 	counter(m.frames, s.BadFrames.Load()-over, "unreadable")
+	counter(m.frames, s.Unasked.Load(), "unasked")
+	counter(m.frames, s.CutShort.Load(), "cut_short")
+	for _, d := range s.Denied() {
+		counter(m.denied, d.Count, d.AccessClass.String(), d.Reason)
+	}
 	counter(m.notices, s.Notices.Load(), "sent")
 	counter(m.notices, s.LostNotices.Load(), "lost")
 }

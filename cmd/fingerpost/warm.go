@@ -124,11 +124,14 @@ func (w *warm) save(last bool) {
 		return
 	}
 	began := time.Now()
-	data, err := warmfile.Encode(s.Image(), began)
-	if err == nil {
-		err = w.file.Save(data)
-	}
-	if err := w.saved.note(err); err != nil {
+	var data []byte
+	err := w.saved.do(func() (err error) {
+		if data, err = warmfile.Encode(s.Image(), began); err == nil {
+			err = w.file.Save(data)
+		}
+		return err
+	})
+	if err != nil {
 		w.log.Error("what is known could not be saved for the next start", "err", err)
 		return
 	}

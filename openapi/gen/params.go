@@ -68,6 +68,7 @@ var params = map[string]param{
 	"face":         {"The face through which the change came; may come more than once.", many(word("remoting", "rest", "dashboard", "server"))},
 	"action":       {"What was asked; may come more than once.", many(text)},
 	"until":        {"Not after this instant, or how long ago.", text},
+	"active":       {"Only what stands now or was seen in the last minutes.", flag},
 	"perTopic":     {"The digest of each route, instead of those of the tables.", flag},
 	"verbose":      {"All checks, not only one that fails.", flag},
 }
@@ -85,6 +86,7 @@ var sorts = map[string][]string{
 
 // special are parameters that are not as most operations take them.
 var special = map[string]param{
+	"GET /api/v1/conflicts kind":            {"What they are at odds about; may come more than once.", many(word("name-in-two-clusters", "registration-refused", "place-contested", "address-contested", "removal-refused"))},
 	"GET /api/v1/connections kind":          {"What the peer is, told by what it asks; may come more than once.", many(word("broker", "client", "admin", "unknown"))},
 	"GET /api/v1/connections q":             {"Connections whose address, language, version or brokers have this in them.", text},
 	"DELETE /api/v1/topics/{topic} cluster": {"Only this cluster's part.", text},
