@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -21,13 +22,19 @@ func scrapeOfEverything(t *testing.T) map[string]bool {
 	t.Helper()
 	dir := t.TempDir()
 	newPair(t, dir+"/cert", dir+"/key", "ns")
-	p := start(t, dir, "--warm-restart-enabled", "--tls-server-cert-path", dir+"/cert", "--tls-server-key-path", dir+"/key")
+	p := start(t, dir, "--peers", start(t, t.TempDir()).remoting(t), "--warm-restart-enabled", "--tls-server-cert-path", dir+"/cert", "--tls-server-key-path", dir+"/key")
 	b := nstest.StartBroker(t, p.remoting(t), nstest.BrokerConfig{Cluster: "c", Name: "a", Addr: "127.0.0.1:1"})
 	if _, err := b.Register(); err != nil {
 		t.Fatal(err)
 	}
+	text := scrapeOf(t, p)
+	for patience := time.Now().Add(time.Minute); !strings.Contains(text, "peer_up{"); text = scrapeOf(t, p) {
+		if time.Now().After(patience) {
+			t.Fatal("the peer is not asked")
+		}
+	}
 	out := make(map[string]bool)
-	for line := range strings.Lines(scrapeOf(t, p)) {
+	for line := range strings.Lines(text) {
 		if f := strings.Fields(line); len(f) == 4 && f[1] == "TYPE" {
 			out[f[2]] = true
 		}
