@@ -37,7 +37,7 @@ func load(t *testing.T, name string) *types.Project {
 func TestCompose(t *testing.T) {
 	p := load(t, "../compose/compose.yaml")
 	nodes := []string{"ns1", "ns2", "ns3"}
-	if got, want := p.ServiceNames(), append(slices.Clone(nodes), "broker", "prometheus"); !equalSets(got, want) {
+	if got, want := p.ServiceNames(), append(slices.Clone(nodes), "broker", "prometheus", "grafana"); !equalSets(got, want) {
 		t.Errorf("the services are %q, want %q", got, want)
 	}
 	published := map[string]string{}
@@ -95,7 +95,7 @@ func equalSets(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// The example in the page of containers is the compose file's own.
+// What the compose file takes for granted of the image is in the Dockerfile.
 func TestDockerfileServesAsComposeSays(t *testing.T) {
 	text := string(read(t, "../../Dockerfile"))
 	for _, want := range []string{"VOLUME /data\n", "EXPOSE 9876 8876\n", "USER 65532:65532\n", `HEALTHCHECK `, "FROM scratch\n"} {

@@ -110,19 +110,24 @@ func (r *release) papers() ([]file, error) {
 		}
 		all = append(all, file{filepath.Base(name), 0o644, b})
 	}
-	err := filepath.WalkDir(filepath.Join(r.root, "docs"), func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	for _, folder := range []string{"docs", "deploy/compose", "deploy/grafana", "deploy/kubernetes", "deploy/prometheus"} {
+		err := filepath.WalkDir(filepath.Join(r.root, folder), func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			b, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			rel, err := filepath.Rel(r.root, name)
+			all = append(all, file{filepath.ToSlash(rel), 0o644, b})
 			return err
-		}
-		b, err := os.ReadFile(name)
+		})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		rel, err := filepath.Rel(r.root, name)
-		all = append(all, file{filepath.ToSlash(rel), 0o644, b})
-		return err
-	})
-	return all, err
+	}
+	return all, nil
 }
 
 // shells are those whose completion is in every archive.

@@ -18,9 +18,9 @@ import (
 // platforms are those that are published.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
-// maxProgram is what a program may weigh, in bytes: the promise to those who carry it
-// over thin lines.
-const maxProgram = 20_000_000
+// maxProgram is what a program may weigh, 20 MiB: the promise to those who carry it over
+// thin lines.
+const maxProgram = 20 << 20
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
