@@ -3,8 +3,9 @@
 # size run at once, each measurement goes round them, medians are compared as ratios. Needs a JDK and, the first time,
 # Maven for the jars.
 #
-#   compare.sh quick           lookups and registrations at one size, some minutes
-#   compare.sh full            start, lookups, idle connections, registrations and both at once at all sizes: an hour or more
+#   compare.sh quick           start, lookups and registrations at one size, 3 rounds: some minutes
+#   compare.sh full            start, lookups, idle connections, registrations, losses and both at once at the sizes that
+#                              docs/performance.md tells of, 5 rounds: half an hour
 #   compare.sh run FLAGS...    nscompare with these flags (nscompare -h)
 #
 # OUT=DIR is where the JSON lines and tables go (default: a new temporary directory), PORT=28100 the first port,
@@ -36,13 +37,14 @@ quick)
 	measure quick -sizes 20x2000 -plan startup,route,reg -rounds 3 -duration 1s -jit 5s
 	;;
 full)
-	measure startup -sizes 3x100 -plan startup -rounds 5
-	measure route-small -sizes 3x100,20x2000 -plan route,open,other,churn -rounds 5 -duration 2s -jit 20s
-	measure route-large -sizes 50x10000,10x50000 -plan route,open,other -rounds 5 -duration 2s -jit 20s
-	measure idle -sizes 3x100 -plan idle -rounds 1 -duration 10s -jit 0s
-	measure reg-small -sizes 3x100,20x2000 -plan reg -rounds 5 -duration 2s -jit 5s
-	measure reg-large -sizes 50x10000,10x50000 -plan reg -rounds 5 -duration 5s -jit 5s
-	measure mixed -sizes 20x2000,50x10000,10x50000 -plan mixed -rounds 5 -duration 5s -jit 20s
+	set -- -rounds 5 -duration "${DURATION:-600ms}" -warmup 300ms -jit "${JIT:-8s}" -quiet-wait 2s -echo net
+	measure startup "$@" -sizes 3x100 -plan startup
+	# Each large size beside a small one with bodies of the same length.
+	measure route "$@" -sizes 3x100,20x2000,50x100,50x10000,10x100,10x50000 -plan route,miss
+	measure other "$@" -sizes 20x2000 -plan open,other,churn
+	measure idle "$@" -sizes 3x100 -plan idle -rounds 1 -duration 10s -jit 0s
+	measure reg "$@" -sizes 20x2000,10x50000 -plan reg,loss
+	measure mixed "$@" -sizes 50x10000 -plan mixed -duration 2s
 	;;
 run)
 	measure run "$@"

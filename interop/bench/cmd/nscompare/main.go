@@ -37,11 +37,12 @@ var (
 	servers   multi
 	javaLib   = flag.String("java-lib", "", "directory of the RocketMQ jars: adds the server \"java\"")
 	javaHeap  = flag.String("java-heap", "4g", "heap of the java server (runserver.sh ships 4g)")
-	echoBin   = flag.String("rawecho", "", "rawecho binary: adds \"raw-net\" and \"raw-epoll\"")
+	echoBin   = flag.String("rawecho", "", "rawecho binary: adds the servers of -echo")
+	echoes    = flag.String("echo", "net,epoll", "which raw echoes: comma list of net and epoll")
 	sizes     = flag.String("sizes", "3x100,20x2000", "comma list of BROKERSxTOPICS")
 	queues    = flag.Int("queues", 8, "queues per topic")
 	slaves    = flag.Int("slaves", 0, "slaves per master")
-	plans     = flag.String("plan", "route,other,reg", "comma list: startup, route, open, other, reg, mixed, loss, churn, idle")
+	plans     = flag.String("plan", "route,miss,other,reg", "comma list: startup, route, miss, open, other, reg, mixed, loss, churn, idle")
 	rounds    = flag.Int("rounds", 3, "rounds per measurement")
 	duration  = flag.Duration("duration", 2*time.Second, "measured time per round")
 	warmup    = flag.Duration("warmup", 400*time.Millisecond, "unmeasured time before each")
@@ -74,9 +75,9 @@ func main() {
 		all = append(all, &server{name: name, argv: strings.Fields(cmd)})
 	}
 	if *echoBin != "" {
-		all = append(all,
-			&server{name: "raw-net", raw: true, argv: []string{*echoBin, "-addr", "127.0.0.1:{port}", "-size", "{size}"}},
-			&server{name: "raw-epoll", raw: true, argv: []string{*echoBin, "-addr", "127.0.0.1:{port}", "-size", "{size}", "-mode", "epoll"}})
+		for _, mode := range strings.Split(*echoes, ",") {
+			all = append(all, &server{name: "raw-" + mode, raw: true, argv: []string{*echoBin, "-addr", "127.0.0.1:{port}", "-size", "{size}", "-mode", mode}})
+		}
 	}
 	if len(all) == 0 {
 		fatal(fmt.Errorf("no servers given"))

@@ -28,6 +28,8 @@ func plan(want []string, brokers int) []cell {
 					add(fmt.Sprintf("route c%d i%d", c, i), true, load.Spec{Scenario: "route", Conns: c, Inflight: i})
 				}
 			}
+		case "miss":
+			add("miss c16 i32", false, load.Spec{Scenario: "miss", Conns: 16, Inflight: 32})
 		case "open":
 			for _, r := range strings.Split(*rates, ",") {
 				var v float64
@@ -38,7 +40,6 @@ func plan(want []string, brokers int) []cell {
 			add("route binary-header c16 i32", true, load.Spec{Scenario: "route", Conns: 16, Inflight: 32, Ser: proto.ROCKETMQ})
 			add("route legacy-json c16 i32", false, load.Spec{Scenario: "route", Conns: 16, Inflight: 32, Version: proto.VersionV493})
 			add("route-standard-json v4.9.3 c16 i32", false, load.Spec{Scenario: "route-standard-json", Conns: 16, Inflight: 32, Version: proto.VersionV493})
-			add("miss c16 i32", false, load.Spec{Scenario: "miss", Conns: 16, Inflight: 32})
 			add("heartbeat c16 i32", false, load.Spec{Scenario: "heartbeat", Conns: 16, Inflight: 32})
 			add("heartbeat c16 i1", false, load.Spec{Scenario: "heartbeat", Conns: 16, Inflight: 1})
 		case "reg":
