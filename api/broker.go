@@ -88,7 +88,10 @@ type Member struct {
 	State string `json:"state" enums:"live,late,expired" example:"live"`
 	// Unconfirmed tells a member that is known from before the server's restart and has
 	// not registered since.
-	Unconfirmed bool        `json:"unconfirmed,omitempty"`
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
+	// Suspect tells a member that is over its time and kept, because most members
+	// vanished at once.
+	Suspect     bool        `json:"suspect,omitempty"`
 	DataVersion DataVersion `json:"dataVersion"`
 	// HeartbeatTimeoutMillis is how long the member lives without being heard of.
 	HeartbeatTimeoutMillis int64 `json:"heartbeatTimeoutMillis" example:"60000"`
@@ -192,7 +195,7 @@ type BrokerSet struct {
 	// Members are sorted by id.
 	Members []Member `json:"members"`
 	// Problems are what is wrong with the set: no-master, member-late, member-unconfirmed,
-	// write-perm-wiped, name-in-two-clusters; the set is open.
+	// member-suspect, write-perm-wiped, name-in-two-clusters; the set is open.
 	Problems []string `json:"problems"`
 	// Digest is equal on two nodes that know the same members.
 	Digest   string `json:"digest" example:"51ab0c99e2d4f710"`

@@ -49,7 +49,7 @@ type Change struct {
 	Kind string `json:"kind" enums:"member,topic,cluster,writePerm,kv,config,server,peer" example:"member"`
 	// Op is created, changed, deleted, expired, disconnected, rejected, ownerChanged,
 	// wiped, restored, started, stopping, draining, serving, diverged, converged,
-	// unreachable or reachable; the set is open.
+	// unreachable, reachable, massExpiry or massExpiryOver; the set is open.
 	Op         string `json:"op" example:"changed"`
 	Cluster    string `json:"cluster,omitempty" example:"DefaultCluster"`
 	BrokerName string `json:"brokerName,omitempty" example:"broker-b"`

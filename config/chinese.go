@@ -37,6 +37,11 @@ var chinese = map[string]string{
 	"shutdown.grace":           "开始停止之前，服务器一边表明自己未就绪、一边继续应答的时间",
 	"shutdown.timeout":         "除上述等待以外，停止最多可以用多久，超过则进程直接结束",
 
+	"massExpiry.share":   "同时消失的 broker 超过全部的这个百分比时报警",
+	"massExpiry.minimum": "但至少要有这么多个",
+	"massExpiry.hold":    "报警期间，是否把超时的 broker 作为可疑保留下来",
+	"massExpiry.limit":   "报警最多持续多久",
+
 	"warmRestart.enabled":  "重启之后，在 broker 重新注册之前，是否用重启前所知的内容应答路由",
 	"warmRestart.interval": "除停止时以外，为此隔多久保存一次所知的内容",
 	"warmRestart.maxAge":   "启动时，所保存的内容最多可以有多旧；更旧的不使用",

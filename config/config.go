@@ -54,6 +54,7 @@ type Config struct {
 	ShutdownDrain      time.Duration
 	ShutdownTimeout    time.Duration
 
+	MassExpiry  MassExpiry
 	WarmRestart WarmRestart
 
 	Remoting Remoting
@@ -68,6 +69,13 @@ type Config struct {
 	LogFormat string
 
 	Inert Inert
+}
+
+// MassExpiry says what brokers that vanish at once are taken for.
+type MassExpiry struct {
+	Share, Minimum int
+	Hold           bool
+	Limit          time.Duration
 }
 
 // WarmRestart says whether and how the registry outlives a restart.
@@ -215,6 +223,11 @@ func Default(home, state string) Config {
 		ShutdownDrain:     5 * time.Second,
 		ShutdownTimeout:   15 * time.Second,
 
+		MassExpiry: MassExpiry{
+			Share:   50,
+			Minimum: 5,
+			Limit:   10 * time.Minute,
+		},
 		WarmRestart: WarmRestart{
 			Interval: 30 * time.Second, // brokers register as often
 			MaxAge:   10 * time.Minute,
@@ -299,6 +312,10 @@ func (c *Config) Rules() registry.Rules {
 		EnableTopicList:                   c.EnableTopicList,
 		NeedWaitForService:                c.NeedWaitForService,
 		WaitForService:                    c.WaitForService,
+		MassExpiryShare:                   c.MassExpiry.Share,
+		MassExpiryMinimum:                 c.MassExpiry.Minimum,
+		MassExpiryHold:                    c.MassExpiry.Hold,
+		MassExpiryLimit:                   c.MassExpiry.Limit,
 	}
 }
 

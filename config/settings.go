@@ -121,6 +121,23 @@ var table = []Setting{
 	},
 
 	{
+		Key: "massExpiry.share", Doc: "more than this share of all brokers in percent vanishing at once is an alarm",
+		Traits: Live, Min: 1, Max: 100, ptr: func(c *Config) any { return &c.MassExpiry.Share },
+	},
+	{
+		Key: "massExpiry.minimum", Doc: "but only if they are at least so many",
+		Traits: Live, Min: 1, Max: maxInt32, ptr: func(c *Config) any { return &c.MassExpiry.Minimum },
+	},
+	{
+		Key: "massExpiry.hold", Doc: "whether brokers that are over their time are kept, as suspect, while the alarm stands",
+		Traits: Live, ptr: func(c *Config) any { return &c.MassExpiry.Hold },
+	},
+	{
+		Key: "massExpiry.limit", Doc: "how long the alarm stands at most",
+		Traits: Live, Min: int64(time.Second), Max: int64(24 * time.Hour), ptr: func(c *Config) any { return &c.MassExpiry.Limit },
+	},
+
+	{
 		Key: "warmRestart.enabled", Doc: "whether routes are answered after a restart from what was known before, until brokers register again",
 		ptr: func(c *Config) any { return &c.WarmRestart.Enabled },
 	},

@@ -120,6 +120,7 @@ type census struct {
 	h *Handler
 
 	revision, changed, topics, clusters, groups, members, late, silence *prometheus.Desc
+	suspect, massExpiries                                               *prometheus.Desc
 	withoutMaster, wiped, byCluster, clusterMasters, kv, stale          *prometheus.Desc
 	removed, expired, refused, clashes, moves, topicChanges, conflicts  *prometheus.Desc
 	history, historyBytes, subscribers, lagged, ready, check            *prometheus.Desc
@@ -140,6 +141,8 @@ func newCensus(h *Handler) *census {
 		members:        desc("active_brokers", "Registered members by source and role.", labelSource, "role"),
 		late:           desc("late_brokers", "Members that have been silent for more than half of their timeout."),
 		unconfirmed:    desc("unconfirmed_brokers", "Members that stand from before a restart and have not registered since."),
+		suspect:        desc("suspect_brokers", "Members that are over their time and kept, because most have vanished at once."),
+		massExpiries:   desc("mass_expiries_total", "How often most members vanished at once."),
 		silence:        desc("broker_silence_seconds", "For how long nothing was heard of the member that is silent longest."),
 		withoutMaster:  desc("groups_without_master", "Broker names of which no master is registered."),
 		wiped:          desc("groups_wiped", "Broker names whose write permission is wiped."),
@@ -167,7 +170,8 @@ func newCensus(h *Handler) *census {
 // Describe sends what is collected.
 func (x *census) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		x.revision, x.changed, x.topics, x.clusters, x.groups, x.members, x.late, x.unconfirmed, x.silence, x.withoutMaster, x.wiped, x.byCluster,
+		x.revision, x.changed, x.topics, x.clusters, x.groups, x.members, x.late, x.unconfirmed, x.suspect, x.massExpiries, x.silence,
+		x.withoutMaster, x.wiped, x.byCluster,
 		x.clusterMasters, x.kv, x.stale, x.removed, x.expired, x.refused, x.clashes, x.moves, x.topicChanges, x.conflicts,
 		x.history, x.historyBytes, x.subscribers, x.lagged, x.ready, x.check, x.build,
 	} {
@@ -197,6 +201,7 @@ func (x *census) Collect(to chan<- prometheus.Metric) {
 	}
 	gauge(x.late, float64(t.late))
 	gauge(x.unconfirmed, float64(s.Unconfirmed()))
+	gauge(x.suspect, float64(s.Suspects()))
 	gauge(x.silence, t.silence.Seconds())
 	gauge(x.withoutMaster, float64(t.withoutMaster))
 	gauge(x.wiped, float64(t.wiped))
@@ -253,6 +258,7 @@ func (x *census) collectCounts(to chan<- prometheus.Metric, gauge func(d *promet
 	counter(x.topicChanges, n.TopicsChanged, "changed")
 	counter(x.topicChanges, n.TopicsDeleted, "deleted")
 	counter(x.lagged, n.Lagged)
+	counter(x.massExpiries, n.MassExpiries)
 	gauge(x.history, float64(n.HistoryChanges))
 	gauge(x.historyBytes, float64(n.HistoryBytes))
 	gauge(x.subscribers, float64(n.Subscribers))

@@ -152,6 +152,7 @@ type Live struct {
 	lease    *lease
 	// patience is how long an unconfirmed member may stay silent, 0 for any other.
 	patience time.Duration
+	suspect  bool // over its time and kept
 	k        string
 	h        uint64
 }

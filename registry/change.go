@@ -39,12 +39,14 @@ const (
 	OpReachable
 	OpDraining
 	OpServing
+	OpMassExpiry
+	OpMassExpiryOver
 )
 
 var opNames = [...]string{
 	"created", "changed", "deleted", "expired", "disconnected", "rejected", "ownerChanged",
 	"wiped", "restored", "diverged", "converged", "started", "stopping",
-	"unreachable", "reachable", "draining", "serving",
+	"unreachable", "reachable", "draining", "serving", "massExpiry", "massExpiryOver",
 }
 
 // String returns the word used on the wire, such as "ownerChanged".

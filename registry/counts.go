@@ -73,6 +73,8 @@ type Counts struct {
 	Clashes, Moves uint64
 	// TopicsCreated, TopicsChanged and TopicsDeleted are brokers' parts of topics.
 	TopicsCreated, TopicsChanged, TopicsDeleted uint64
+	// MassExpiries are alarms of members that vanished at once.
+	MassExpiries uint64
 	// Lagged are subscribers that were dropped because they did not keep up.
 	Lagged uint64
 
@@ -100,6 +102,11 @@ func (c *Counts) count(ch *Change) {
 	}
 	for i := range ch.Members {
 		c.countMember(&ch.Members[i])
+	}
+	for i := range ch.Server {
+		if ch.Server[i].Op == OpMassExpiry {
+			c.MassExpiries++
+		}
 	}
 	for i := range ch.Topics {
 		switch {

@@ -308,10 +308,13 @@ func (d *draft) dropLive(l *Live) {
 	d.dirty = true
 }
 
-// count keeps the number of unconfirmed members.
+// count keeps the numbers of unconfirmed and of suspect members.
 func (d *draft) count(l *Live, n int) {
 	if l != nil && l.Unconfirmed() {
 		d.next.unconfirmed += n
+	}
+	if l != nil && l.suspect {
+		d.next.suspects += n
 	}
 }
 

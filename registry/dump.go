@@ -60,6 +60,10 @@ func rulesText(r Rules) string {
 		{"enableTopicList", r.EnableTopicList, d.EnableTopicList},
 		{"needWaitForService", r.NeedWaitForService, d.NeedWaitForService},
 		{"waitSecondsForService", r.WaitForService, d.WaitForService},
+		{"massExpiry.share", r.MassExpiryShare, d.MassExpiryShare},
+		{"massExpiry.minimum", r.MassExpiryMinimum, d.MassExpiryMinimum},
+		{"massExpiry.hold", r.MassExpiryHold, d.MassExpiryHold},
+		{"massExpiry.limit", r.MassExpiryLimit, d.MassExpiryLimit},
 	} {
 		if x.is != x.normally {
 			fmt.Fprintf(&out, " %s=%v", x.key, x.is)

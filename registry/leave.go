@@ -59,6 +59,7 @@ func (r *Registry) Release(h Holder, cause Cause) int {
 		if l := d.next.lives.get(key); l != nil && l.lease == held[key] && !l.lease.letGo(h) {
 			if d.leave(l, OpDisconnected, l.ID) {
 				n++
+				r.closed++
 			}
 		}
 	}

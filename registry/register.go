@@ -244,7 +244,7 @@ func (d *draft) renew(reg *Registration, p *plan, h Holder, now time.Time) *Live
 	}
 	if old := p.live; old != nil {
 		l.lease, l.Registered = old.lease, old.Registered
-		if old.MemberInfo == l.MemberInfo && !old.Unconfirmed() {
+		if old.MemberInfo == l.MemberInfo && !old.Unconfirmed() && !old.suspect {
 			l.Revision = old.Revision
 		}
 		l.lease.touch(now)
@@ -278,8 +278,10 @@ func (d *draft) noteMember(l *Live, p *plan) {
 		ch.Op = OpCreated
 	case before.Source != l.Source || before.Owner != l.Owner:
 		ch.Op = OpOwnerChanged
-	case before.MemberInfo == l.MemberInfo && p.group == p.was.group && !before.Unconfirmed():
+	case before.MemberInfo == l.MemberInfo && p.group == p.was.group && !before.Unconfirmed() && !before.suspect:
 		return
+	case before.suspect && ch.Detail == "":
+		ch.Detail = "it was heard of again"
 	case before.Unconfirmed() && ch.Detail == "":
 		ch.Detail = "it had stood from before the restart"
 	case before.MemberInfo == l.MemberInfo && ch.Detail == "":

@@ -46,6 +46,7 @@ type Registry struct {
 	subs     map[*Subscription]struct{}
 	swept    time.Time // when Sweep last ran
 	late     bool      // whether that came late
+	closed   int       // members that lost their connection since
 	thawing  bool      // some of what stands from before a restart may have to go
 }
 

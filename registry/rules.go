@@ -31,6 +31,13 @@ type Rules struct {
 	NeedWaitForService bool
 	// WaitForService is the length of that wait (waitSecondsForService, 45 s by default).
 	WaitForService time.Duration
+	// MassExpiryShare and MassExpiryMinimum say when members that vanish at once are an
+	// alarm: more than that share of all in percent, and at least that many (50 and 5).
+	MassExpiryShare, MassExpiryMinimum int
+	// MassExpiryHold keeps members that are over their time while the alarm stands
+	// (off by default), MassExpiryLimit is how long it stands at most (10 minutes).
+	MassExpiryHold  bool
+	MassExpiryLimit time.Duration
 }
 
 // DefaultRules returns the rules of a server that nobody configured.
@@ -40,5 +47,8 @@ func DefaultRules() Rules {
 		EnableAllTopicList:             true,
 		EnableTopicList:                true,
 		WaitForService:                 45 * time.Second,
+		MassExpiryShare:                50,
+		MassExpiryMinimum:              5,
+		MassExpiryLimit:                10 * time.Minute,
 	}
 }

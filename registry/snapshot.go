@@ -36,6 +36,8 @@ type Snapshot struct {
 	// there were any.
 	unconfirmed int
 	warm        bool
+	suspects    int
+	alarm       *Alarm
 	// orderGoneRevision is that of the last removal of an order configuration.
 	orderGoneRevision uint64
 }

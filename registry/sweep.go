@@ -2,6 +2,7 @@ package registry
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -37,33 +38,21 @@ func (r *Registry) Sweep(interval time.Duration, cause Cause) Swept {
 		r.forgive(now, late, interval)
 	}
 	r.swept, r.late = now, out.Late > 0
-	var dead []*Live
-	for l := range r.Snapshot().lives.all() {
-		if l.lease.expire(now, l.allowed()) {
-			dead = append(dead, l)
-		}
-	}
-	if len(dead) == 0 && !r.thawing {
-		r.mu.Unlock()
-		return out
-	}
-	slices.SortFunc(dead, func(a, b *Live) int {
-		if a.k < b.k {
-			return -1
-		}
-		return 1
-	})
+	rollNow := r.Snapshot().call(now)
+	closed := r.closed
+	r.closed = 0
 	d := r.begin(cause)
-	for _, l := range dead {
-		holders := [...]*Holder{l.lease.holder.Load(), l.lease.earlier.Load()}
-		if d.leave(l, OpExpired, l.ID) {
-			out.Expired = append(out.Expired, l.MemberInfo)
+	// After a sleep nobody has had the time to be heard of.
+	hold := out.Late == 0 && d.watch(rollNow, closed, now)
+	for _, l := range rollNow.suspects {
+		if !l.lease.silent(now, l.allowed()) {
+			d.suspect(l, false)
 		}
-		for _, h := range holders {
-			if h != nil && len(r.holders[*h]) == 0 {
-				d.evicted = append(d.evicted, eviction{*h, "expired: not heard of for " + l.allowed().String()})
-			}
-		}
+	}
+	if hold {
+		d.hold(now)
+	} else {
+		out.Expired = d.expire(now)
 	}
 	if r.thawing {
 		d.delay(out.Late)
@@ -71,6 +60,48 @@ func (r *Registry) Sweep(interval time.Duration, cause Cause) Swept {
 	}
 	d.commit()
 	return out
+}
+
+// hold keeps those who are over their time, but for what an earlier process knew and for
+// addresses without a place.
+func (d *draft) hold(now time.Time) {
+	var over []*Live
+	for l := range d.next.lives.all() {
+		if !l.suspect && !l.Unconfirmed() && d.next.Placed(l) && l.lease.silent(now, l.allowed()) {
+			over = append(over, l)
+		}
+	}
+	for _, l := range sorted(over) {
+		d.suspect(l, true)
+	}
+}
+
+// expire takes out those who are over their time, and returns those of them that had a place.
+func (d *draft) expire(now time.Time) (gone []MemberInfo) {
+	var dead []*Live
+	for l := range d.next.lives.all() {
+		if l.lease.expire(now, l.allowed()) {
+			dead = append(dead, l)
+		}
+	}
+	for _, l := range sorted(dead) {
+		holders := [...]*Holder{l.lease.holder.Load(), l.lease.earlier.Load()}
+		if d.leave(l, OpExpired, l.ID) {
+			gone = append(gone, l.MemberInfo)
+		}
+		for _, h := range holders {
+			if h != nil && len(d.reg.holders[*h]) == 0 {
+				d.evicted = append(d.evicted, eviction{*h, "expired: not heard of for " + l.allowed().String()})
+			}
+		}
+	}
+	return gone
+}
+
+// sorted puts members in order of cluster and address.
+func sorted(ls []*Live) []*Live {
+	slices.SortFunc(ls, func(a, b *Live) int { return strings.Compare(a.k, b.k) })
+	return ls
 }
 
 // forgive takes the time by which a sweep came late off everybody's silence. What is left

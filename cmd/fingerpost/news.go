@@ -57,6 +57,14 @@ func (n *news) tell(c *registry.Change) {
 	for _, k := range c.Clusters {
 		log.Info("cluster "+k.Op.String(), "cluster", k.Cluster)
 	}
+	for _, s := range c.Server {
+		switch s.Op {
+		case registry.OpMassExpiry:
+			log.Warn("most brokers vanished at once", "detail", s.Detail)
+		case registry.OpMassExpiryOver:
+			log.Info("the alarm of vanished brokers is over", "detail", s.Detail)
+		}
+	}
 	for _, w := range c.WritePerms {
 		log.Info("write permission "+w.Op.String(), "broker", w.Broker, "topics", w.Topics)
 	}

@@ -113,6 +113,12 @@ func (n *node) checks() []handlers.Check {
 		{Name: "nsaddr-dns", Probe: handlers.Healthy, Run: n.nameResolved},
 		{Name: "kv-persist", Probe: handlers.Ready, Run: n.kvSaved.check},
 		{Name: "config-persist", Probe: handlers.Ready, Run: n.settingsSaved.check},
+		{Name: "mass-expiry", Probe: handlers.Healthy, Run: func(context.Context) error {
+			if a := n.registry.Snapshot().Alarm(); a != nil {
+				return fmt.Errorf("%s ago %s", time.Since(a.Since).Truncate(time.Second), a)
+			}
+			return nil
+		}},
 		{Name: "registry-persist", Probe: handlers.Healthy, Run: n.warmSaved},
 		{Name: "certificates", Probe: handlers.Healthy, Run: func(context.Context) error {
 			for _, c := range n.certificates {

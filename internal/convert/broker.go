@@ -34,7 +34,7 @@ func (v *View) Registration(l *registry.Live) api.Member {
 	out := member(l.MemberInfo)
 	out.Role = roleOf(l.ID)
 	out.State, out.LeftMillis = v.State(l)
-	out.Unconfirmed = l.Unconfirmed()
+	out.Unconfirmed, out.Suspect = l.Unconfirmed(), l.Suspect()
 	out.LastUpdateTimestamp = l.LastSeen().UnixMilli()
 	out.ExpiresAt, out.RegisteredAt = api.TimeOf(l.ExpiresAt()), api.TimeOf(l.Registered)
 	out.TopicCount = v.BrokerTopicCount(l.Name)
@@ -145,6 +145,7 @@ const (
 	ProblemNoMaster    = "no-master"
 	ProblemLate        = "member-late"
 	ProblemUnconfirmed = "member-unconfirmed"
+	ProblemSuspect     = "member-suspect"
 	ProblemWiped       = "write-perm-wiped"
 	ProblemTwoClusters = "name-in-two-clusters"
 )
@@ -161,6 +162,9 @@ func (v *View) GroupProblems(g *registry.Group) []string {
 	}
 	if slices.ContainsFunc(g.Members, func(m registry.Member) bool { return v.LiveOf(m).Unconfirmed() }) {
 		out = append(out, ProblemUnconfirmed)
+	}
+	if slices.ContainsFunc(g.Members, func(m registry.Member) bool { return v.LiveOf(m).Suspect() }) {
+		out = append(out, ProblemSuspect)
 	}
 	if v.Snapshot.Wiped(g.Name) != nil {
 		out = append(out, ProblemWiped)

@@ -51,7 +51,7 @@ def flows(s, topic):
         return sum(int(found) for found in re.findall(r"(?m)^%s-w\s+\d+\s+\d+\s+(\d+)" % re.escape(s.cluster),
                                                       s.admin("topicStatus", "-t", topic)))
 
-    s.report.eventually("the producer is at work", lambda: stored() > RATE, 60, stored, needed=True)
+    s.report.eventually("the producer is at work", lambda: stored() > RATE, 120, stored, needed=True)
 
 
 def begin(world):

@@ -98,7 +98,7 @@ function sumsOf(queues) {
 /** live, late (more than half of its time is over) or expired, at a moment. */
 export function stateOf(member, now) {
   const left = allowed(member) - (now - member.lastUpdateTimestamp);
-  if (left < 0) return 'expired';
+  if (left < 0 && !member.suspect) return 'expired';
   return left < member.heartbeatTimeoutMillis / 2 ? 'late' : 'live';
 }
 

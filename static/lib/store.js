@@ -186,7 +186,7 @@ export class Store {
       this.members.set(key, {
         registeredAt: new Date(at).toISOString(), role: c.brokerId === 0 ? 'master' : 'slave', ...old, ...c.after,
         brokerName: c.brokerName, brokerId: c.brokerId, clusterName: c.after?.clusterName ?? old?.clusterName ?? c.cluster,
-        lastUpdateTimestamp: Math.max(at, old?.lastUpdateTimestamp ?? 0), unconfirmed: false,
+        lastUpdateTimestamp: Math.max(at, old?.lastUpdateTimestamp ?? 0), unconfirmed: false, suspect: c.code === 'suspect',
       });
     }
     this.#mark(key, c, at);

@@ -75,7 +75,7 @@ const levels = { live: 'ok', late: 'warn', expired: 'bad' };
 export function State({ member }) {
   const state = stateOf(member, asOf());
   if (stale.value) return html`<span class="badge"><${Icon} name="ring" size="12" />${t('state.was', { state: t('state.' + state) })}</span>`;
-  return html`<span class=${'badge ' + levels[state]}><${Icon} name=${state} size="12" />${t('state.' + state)}</span>${member.unconfirmed && html` <span class="badge info" title=${t('word.unconfirmed.text')}>${t('state.unconfirmed')}</span>`}`;
+  return html`<span class=${'badge ' + levels[state]}><${Icon} name=${state} size="12" />${t('state.' + state)}</span>${member.unconfirmed && html` <span class="badge info" title=${t('word.unconfirmed.text')}>${t('state.unconfirmed')}</span>`}${member.suspect && html` <span class="badge warn" title=${t('word.suspect.text')}>${t('state.suspect')}</span>`}`;
 }
 
 /** A word with a level and, unless it is plain, a picture. */

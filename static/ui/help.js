@@ -6,7 +6,7 @@ import { places } from './shell.js';
 import { Dialog } from './dialog.js';
 
 const keys = [['/', 'search'], ['j / k', 'row'], ['Enter', 'open'], ['y', 'copy'], ['p', 'pause'], ['t', 'theme'], ['l', 'language'], ['?', 'help'], ['Esc', 'close']];
-const words = ['route', 'lease', 'late', 'unconfirmed', 'wiped', 'acting', 'stale', 'revision'];
+const words = ['route', 'lease', 'late', 'unconfirmed', 'suspect', 'wiped', 'acting', 'stale', 'revision'];
 
 export default function Help({ onClose }) {
   return html`<${Dialog} title=${t('help.title')} wide onClose=${onClose}>
