@@ -102,6 +102,11 @@ func (m *member) settle(began time.Time) {
 
 func (m *member) heard(began time.Time) { m.until.Store(began.Add(lifetime - margin).UnixNano()) }
 
+// due reports whether the member should send a heartbeat.
+func (m *member) due(now time.Time) bool {
+	return m.state == alive && time.Unix(0, m.until.Load()).Sub(now) < (lifetime-margin)/2
+}
+
 // leave is what a worker notes when it has taken the member out.
 func (m *member) leave(s state) {
 	m.disturb()

@@ -149,10 +149,17 @@ func (w *worker) keepAlive() error {
 	w.beaten = now
 	for _, g := range w.groups {
 		for _, m := range g.members {
-			if m.state == alive && time.Unix(0, m.until.Load()).Sub(now) < (lifetime-margin)/2 {
+			if m.due(now) {
 				if err := w.heartbeat(m); err != nil {
 					return err
 				}
+			}
+		}
+	}
+	for _, m := range w.restMembers {
+		if m.due(now) {
+			if err := w.beatREST(m); err != nil {
+				return err
 			}
 		}
 	}
