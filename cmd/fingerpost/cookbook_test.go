@@ -201,7 +201,7 @@ func (k *kitchen) run(line string) (status int, out string) {
 	before := len(k.out.String())
 	end := fmt.Sprintf("\n--- command %d:", k.ran)
 	fmt.Fprintf(k.in, "%s\nprintf '\\n--- command %d: %%d.\\n' $?\n", line, k.ran)
-	patience := time.After(60 * time.Second)
+	patience := time.After(3 * time.Minute)
 	for {
 		if out, rest, ok := strings.Cut(k.out.String()[before:], end); ok && strings.Contains(rest, ".") {
 			fmt.Sscan(strings.TrimSpace(rest), &status)
