@@ -23,6 +23,7 @@ var made = map[string]map[string]float64{
 	"FingerpostWatchersLag":     {`watch_lag_seconds_bucket{transport="stream",le="5"}`: 9, `watch_lag_seconds_bucket{transport="stream",le="+Inf"}`: 9},
 	"FingerpostWatchResets":     {`watch_resets_total{face="rest",reason="lagged"}`: 3},
 	"FingerpostTooManyFiles":    {`process_open_fds`: 95, `process_max_fds`: 100},
+	"FingerpostMassExpiry":      {`mass_expiries_total`: 1},
 	"FingerpostPeersDiffer":     {`peer_differences{kind="broker",peer="10.0.0.2:9876"}`: 1},
 }
 
