@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -91,9 +92,7 @@ func commandsBelow(n *kong.Node, before string) map[string]*kong.Node {
 		}
 		path := strings.TrimSpace(before + " " + c.Name)
 		all[path] = c
-		for p, below := range commandsBelow(c, path) {
-			all[p] = below
-		}
+		maps.Copy(all, commandsBelow(c, path))
 	}
 	return all
 }

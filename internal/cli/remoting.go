@@ -63,10 +63,10 @@ func remotingFailed(err error, addr string) error {
 }
 
 func refusedStatus(e *nsclient.Error) int {
-	switch e.Code {
-	case wire.TopicNotExist, wire.QueryNotFound:
+	switch {
+	case e.Code == wire.TopicNotExist, e.Code == wire.QueryNotFound:
 		return Absent
-	case wire.NoPermission:
+	case e.Code == wire.NoPermission:
 		return Denied
 	}
 	return Failed

@@ -54,14 +54,15 @@ var ErrDifferent = &Error{Absent, errors.New("")}
 
 // Status returns the exit status of an error.
 func Status(err error) int {
-	var own *Error
-	var p *api.Problem
-	switch {
-	case err == nil:
+	if err == nil {
 		return OK
-	case errors.As(err, &own):
+	}
+	if own, ok := errors.AsType[*Error](err); ok {
 		return own.Status
-	case !errors.As(err, &p):
+	}
+	p, ok := errors.AsType[*api.Problem](err)
+	switch {
+	case !ok:
 		return Failed
 	case p.Status == http.StatusUnauthorized, p.Status == http.StatusForbidden && p.Code == "forbidden":
 		return Denied

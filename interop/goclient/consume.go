@@ -64,8 +64,20 @@ func (b *inbox) wait(n int, d time.Duration) {
 	}
 }
 
+// isDomain reports whether the name servers are given by the URL of an address list.
+func isDomain(servers primitive.NamesrvAddr) bool {
+	return len(servers) == 1 && strings.HasPrefix(servers[0], "http://")
+}
+
+func findByConsumer(servers primitive.NamesrvAddr) consumer.Option {
+	if isDomain(servers) {
+		return consumer.WithNameServerDomain(servers[0])
+	}
+	return consumer.WithNameServer(servers)
+}
+
 func startConsumer(servers primitive.NamesrvAddr, group, topic string, b *inbox, ordered bool) (rocketmq.PushConsumer, error) {
-	c, err := rocketmq.NewPushConsumer(consumer.WithNameServer(servers), consumer.WithGroupName(group),
+	c, err := rocketmq.NewPushConsumer(findByConsumer(servers), consumer.WithGroupName(group),
 		consumer.WithInstance(fmt.Sprintf("consumer%d", os.Getpid())), consumer.WithConsumerOrder(ordered),
 		consumer.WithConsumeFromWhere(consumer.ConsumeFromFirstOffset))
 	if err != nil {

@@ -10,7 +10,8 @@
 //	traffic         NAMESRV GROUP TOPIC SECONDS STOP     sends 20 messages a second and consumes them meanwhile, until
 //	                                                     there is a file STOP or the time is over
 //
-// NAMESRV may be several addresses with semicolons between them.
+// NAMESRV may be several addresses with semicolons between them, or, for those that send and consume, the URL of an
+// address list.
 package main
 
 import (
@@ -114,9 +115,16 @@ func topics(servers primitive.NamesrvAddr) error {
 	return nil
 }
 
+func findByProducer(servers primitive.NamesrvAddr) producer.Option {
+	if isDomain(servers) {
+		return producer.WithNameServerDomain(servers[0])
+	}
+	return producer.WithNameServer(servers)
+}
+
 func startProducer(servers primitive.NamesrvAddr, more ...producer.Option) (rocketmq.Producer, error) {
 	options := append([]producer.Option{
-		producer.WithNameServer(servers), producer.WithGroupName("goclient_producer"),
+		findByProducer(servers), producer.WithGroupName("goclient_producer"),
 		producer.WithInstanceName(fmt.Sprintf("producer%d", os.Getpid())), producer.WithRetry(3),
 		producer.WithSendMsgTimeout(5 * time.Second),
 	}, more...)

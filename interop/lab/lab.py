@@ -97,7 +97,8 @@ def java_command(version, main, args, heap, jvm=(), classes=()):
 
 
 def write_properties(path, settings):
-    pathlib.Path(path).write_text("".join("%s=%s\n" % item for item in settings.items()))
+    """A setting whose value is None is left out."""
+    pathlib.Path(path).write_text("".join("%s=%s\n" % item for item in settings.items() if item[1] is not None))
 
 
 def _die_with_parent():

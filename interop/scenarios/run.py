@@ -22,6 +22,7 @@ import traceback
 import goclient
 from acting import acting
 from cluster import cluster
+from discovery import cli, discovery
 from report import Report, Stop, lab
 from rest import rest
 from swap import swap
@@ -33,7 +34,7 @@ VERSIONS = ["4.8.0", "4.9.7", "5.3.3", "5.5.0"]
 LIMIT = 900         # seconds for one try of one scenario, its waits for others not counted
 
 # What is run: (scenario, its argument). The order matters little; scenarios that wait let the next one begin.
-FULL = [(cluster, "5.5.0"), (acting, "5.5.0"), (cluster, "5.3.3"), (acting, "5.3.3"), (cluster, "4.9.7"), (cluster, "4.8.0"),
+FULL = [(cluster, "5.5.0"), (discovery, "5.5.0"), (cli, "5.5.0"), (cli, "4.9.7"), (acting, "5.5.0"), (cluster, "5.3.3"), (acting, "5.3.3"), (cluster, "4.9.7"), (cluster, "4.8.0"),
         (switch, "5.5.0"), (switch, "5.3.3"), (switch, "4.9.7"), (switch, "4.8.0"), (mixed, ("4.9.7", "5.5.0")),
         (mixed, ("4.8.0", "5.3.3")), (proxy, "5.5.0"), (proxy, "5.3.3"), (rest, "5.5.0"), (warm, "5.5.0"), (swap, tuple(VERSIONS))]
 CI = [(cluster, "5.5.0"), (acting, "5.5.0"), (rest, "5.5.0"), (warm, "5.5.0"), (cluster, "4.9.7"), (mixed, ("4.8.0", "5.3.3")),

@@ -145,7 +145,9 @@ public class Probe {
 
     private static DefaultMQProducer producer(String namesrv) throws Exception {
         DefaultMQProducer producer = new DefaultMQProducer("probe_producer");
-        producer.setNamesrvAddr(namesrv);
+        if (!namesrv.startsWith("http://")) {   // else the JVM was told the domain
+            producer.setNamesrvAddr(namesrv);
+        }
         producer.setInstanceName("probe" + SERIAL.incrementAndGet());
         producer.setVipChannelEnabled(false);
         producer.setSendMsgTimeout(5000);
@@ -201,7 +203,9 @@ public class Probe {
 
     private static DefaultMQPushConsumer consumer(String namesrv, String group, String topic) throws Exception {
         DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(group);
-        consumer.setNamesrvAddr(namesrv);
+        if (!namesrv.startsWith("http://")) {   // else the JVM was told the domain
+            consumer.setNamesrvAddr(namesrv);
+        }
         consumer.setInstanceName("probe" + SERIAL.incrementAndGet());
         consumer.setVipChannelEnabled(false);
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
