@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +20,7 @@ import (
 
 // crowd is connections as a drain sees them: clients that pause, and some that never do.
 type crowd struct {
+	mu                   sync.Mutex
 	brokers, quiet, busy int
 	away, shut           bool
 	openFails            error
@@ -26,10 +28,14 @@ type crowd struct {
 }
 
 func (c *crowd) Kinds() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return map[string]int{"broker": c.brokers, "client": c.quiet + c.busy}
 }
 
 func (c *crowd) Dismiss(quiet time.Duration, most int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	n := min(c.quiet, most)
 	if quiet == 0 {
 		n, c.busy = n+c.busy, 0
@@ -39,10 +45,22 @@ func (c *crowd) Dismiss(quiet time.Duration, most int) int {
 	return n
 }
 
-func (c *crowd) SendAway(on bool) { c.away = on }
-func (c *crowd) Shut() error      { c.shut = true; return nil }
+func (c *crowd) SendAway(on bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.away = on
+}
+
+func (c *crowd) Shut() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shut = true
+	return nil
+}
 
 func (c *crowd) Open() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.openFails == nil {
 		c.shut = false
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -64,6 +65,7 @@ func TestSources(t *testing.T) {
 
 // dns answers what it is told to.
 type dns struct {
+	mu    sync.Mutex
 	addrs []string
 	err   error
 	hangs bool
@@ -71,8 +73,12 @@ type dns struct {
 }
 
 func (d *dns) lookup(ctx context.Context, _ string) ([]netip.Addr, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.asked++
 	if d.hangs {
+		d.mu.Unlock()
+		defer d.mu.Lock()
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
@@ -89,6 +95,12 @@ func TestDNS(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &dns{addrs: []string{"10.0.0.2", "::ffff:10.0.0.1", "10.0.0.2", "fd00::1"}}
 		leaving := false
+		// The times to come are set between two questions.
+		set := func(f func()) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			f()
+		}
 		l := list(t, Options{
 			Name: "headless.mq.svc:9876", Lookup: d.lookup, Leaving: func() bool { return leaving },
 			Local: func() ([]netip.Addr, error) { return []netip.Addr{netip.MustParseAddr("10.0.0.2")}, nil },
@@ -111,31 +123,32 @@ func TestDNS(t *testing.T) {
 		leaving = true
 		step("leaving", "10.0.0.1:9876;[fd00::1]:9876", false)
 		leaving = false
-		d.err = errors.New("SERVFAIL")
+		set(func() { d.err = errors.New("SERVFAIL") })
 		step("before it is asked again", all, false)
 		time.Sleep(Refresh)
 		synctest.Wait()
 		step("failing", all, true)
-		d.err, d.addrs = nil, nil
+		set(func() { d.err, d.addrs = nil, nil })
 		time.Sleep(Refresh)
 		synctest.Wait()
 		step("empty", all, true)
-		d.hangs = true
-		asked := d.asked
+		asked := 0
+		set(func() { d.hangs, asked = true, d.asked })
 		time.Sleep(Refresh + lookupTimeout)
 		synctest.Wait()
 		step("hanging", all, true)
 		if n := d.asked - asked; n != 1 {
 			t.Errorf("asked %d times meanwhile", n)
 		}
-		d.hangs, d.addrs = false, []string{"10.0.0.3"}
+		set(func() { d.hangs, d.addrs = false, []string{"10.0.0.3"} })
 		time.Sleep(Refresh)
 		synctest.Wait()
 		step("back", "10.0.0.3:9876", false)
-		d.addrs = nil
+		var many []string
 		for i := range 300 {
-			d.addrs = append(d.addrs, netip.AddrFrom4([4]byte{10, 1, byte(i >> 8), byte(i)}).String())
+			many = append(many, netip.AddrFrom4([4]byte{10, 1, byte(i >> 8), byte(i)}).String())
 		}
+		set(func() { d.addrs = many })
 		time.Sleep(Refresh)
 		synctest.Wait()
 		if n := strings.Count(l.For(""), ";") + 1; n != maxAddresses {
