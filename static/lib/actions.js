@@ -7,6 +7,7 @@ import { t } from './i18n.js';
 export const wipe = (broker, topics) => ({
   title: t('wipe.title', { broker }), action: t('wipe.do'), danger: true, typed: broker,
   text: t('wipe.text', { n: topics, broker }),
+  spreads: true,
   request: { method: 'DELETE', address: path('brokers', broker, 'write-perm') },
   done: (r) => t('wipe.done', { broker, n: r?.topicCount ?? topics }),
 });
@@ -15,6 +16,7 @@ export const wipe = (broker, topics) => ({
 export const restore = (broker, topics) => ({
   title: t('restore.title', { broker }), action: t('restore.do'),
   text: t('restore.text', { n: topics, broker }),
+  spreads: true,
   request: { method: 'PUT', address: path('brokers', broker, 'write-perm') },
   done: (r) => t('restore.done', { broker, n: r?.topicCount ?? topics }),
 });
@@ -23,7 +25,7 @@ export const restore = (broker, topics) => ({
 export const deleteTopic = (topic, broker) => ({
   leaves: !broker, // the topic's page has nothing to show afterwards
   title: broker ? t('delete.titleOf', { topic, broker }) : t('delete.title', { topic }), action: t('delete.do'), danger: true, typed: topic, wide: true,
-  text: t('delete.text'),
+  text: t('delete.text'), spreads: !broker,
   request: { method: 'DELETE', address: broker ? path('topics', topic, 'brokers', broker) : path('topics', topic) },
   done: () => t('delete.done', { topic }),
 });
@@ -39,7 +41,7 @@ export const unregister = (member) => ({
 /** Remove a key. */
 export const deleteKey = (ns, key, etag) => ({
   title: t('kv.deleteTitle', { key }), action: t('delete.do'), danger: true, typed: key,
-  text: t('kv.deleteText', { ns }),
+  text: t('kv.deleteText', { ns }), spreads: true,
   request: { method: 'DELETE', address: path('kv', ns, key), headers: etag ? { 'If-Match': etag } : {} },
   done: () => t('kv.deleted', { key }),
 });

@@ -160,7 +160,7 @@ export function unwritable(store, brokerName) {
  * values, how many topics nobody can write to for it, and the path of the place where more is told.
  * @param {{store: any, groups: any[], now: number, stale?: number, checks?: any[], peers?: any[]}} state
  */
-export function problems({ store, groups: gs, now, stale = 0, checks = [], open = false }) {
+export function problems({ store, groups: gs, now, stale = 0, checks = [], peers = [], open = false }) {
   const out = [];
   if (open) out.push({ id: 'open', level: 'warn', key: 'problem.open', values: {}, path: ['config'], query: { q: 'auth' } });
   const hour = now - 3_600_000;
@@ -203,7 +203,13 @@ export function problems({ store, groups: gs, now, stale = 0, checks = [], open 
       values: { broker: change.brokerName, actor: set.cause?.actor ?? '', since: Date.parse(set.time), why: change.detail ?? change.code ?? '' },
       path: ['events'], query: { broker: change.brokerName } });
   }
+  for (const p of peers) {
+    const at = { id: 'peer/' + p.peer, path: ['peers', p.peer] };
+    if (p.state === 'unreachable') out.push({ ...at, level: 'warn', key: 'problem.peerAway', values: { peer: p.peer, since: Date.parse(p.since) } });
+    else if (p.differences > 0) out.push({ ...at, level: 'bad', key: 'problem.peerDiffers', values: { peer: p.peer, n: p.differences } });
+  }
   for (const c of checks) {
+    if (c.name === 'peers-agree') continue; // told above, peer by peer
     if (!c.ok) out.push({ id: 'check/' + c.name, level: 'bad', key: 'problem.check', values: { name: c.name, detail: c.detail ?? '' }, path: ['config'] });
   }
   const before = gs.flatMap((g) => g.members).filter((m) => m.unconfirmed);

@@ -41,6 +41,7 @@ export function Overview() {
   const beat = Math.floor(tick.value / 10_000);
   const stats = useGet(store.known.value ? 'stats' : null, [online && beat]);
   const health = useGet(store.known.value ? '../../healthz?verbose' : null, [online && beat]);
+  const peers = useGet(store.known.value ? 'peers' : null, [online && beat]);
   useEffect(() => { if (store.known.value) loadPast(); }, [store.known.value]);
   store.eventsMoved.value;
   if (!store.known.value) return html`<${Loading} lines=${10} />`;
@@ -48,7 +49,7 @@ export function Overview() {
   // Only what its broker no longer names can be cleaned up; the rest is told by other cards.
   const staleTopics = stats.data?.staleTopics?.['not-in-last-registration'] ?? 0;
   const checks = health.data?.checks ?? health.error?.checks ?? [];
-  const wrong = problems({ store, groups: gs, now, stale: staleTopics, checks, open: me.value?.method === 'anonymous' && role.value === 'admin' });
+  const wrong = problems({ store, groups: gs, now, stale: staleTopics, checks, peers: peers.data?.items, open: me.value?.method === 'anonymous' && role.value === 'admin' });
   return html`<div class="stack"><${Answer} groups=${gs} wrong=${wrong} />
     ${wrong.length > 0 && html`<ul class="stack tight">${wrong.slice(0, 8).map((p) => html`<${ProblemCard} key=${p.id} p=${p} />`)}
       ${wrong.length > 8 && html`<li class="muted">${t('overview.more', { n: wrong.length - 8 })}</li>`}</ul>`}</div>

@@ -185,6 +185,11 @@ test('problems are named, worst first', () => {
   assert.equal(list[0].key, 'problem.noMasterSince');
   assert.equal(list[0].topics, 1);
   assert.deepEqual(problems({ store: new Store(), groups: [], now: 0, open: true }).map((p) => p.id), ['open']);
+  const since = '2025-11-29T06:51:02.113Z';
+  const peers = [{ peer: 'a:1', state: 'reachable', differences: 0, since }, { peer: 'b:1', state: 'unreachable', differences: 3, since }, { peer: 'c:1', state: 'reachable', differences: 2, since }];
+  const told = problems({ store: new Store(), groups: [], now: 0, peers, checks: [{ name: 'peers-agree', ok: false }] });
+  assert.deepEqual(told.map((p) => [p.id, p.key, p.path]), [
+    ['peer/c:1', 'problem.peerDiffers', ['peers', 'c:1']], ['peer/b:1', 'problem.peerAway', ['peers', 'b:1']]]);
 });
 
 test('states follow the share of time that is over', () => {
