@@ -7,7 +7,7 @@ import { Browser, until } from './lib/browser.mjs';
 import { Server } from './lib/server.mjs';
 
 test('changes from the page', async (t) => {
-  const server = await Server.start({ flags: ['--peers', '10.0.0.2:9876'] });
+  const server = await Server.start({ flags: ['--peers', '127.0.0.1:1'] });
   t.after(() => server.stop());
   const b = new Broker(server.remoting, { cluster: 'C', name: 'broker-a', id: 0, addr: '10.0.0.1:10911' });
   await b.serve({ Keep: {}, Old: {}, Older: {} }).register();
@@ -74,9 +74,14 @@ test('changes from the page', async (t) => {
     await page.getByRole('button', { name: 'Delete…' }).click();
     const go = page.locator('dialog .btn.danger');
     assert.ok(await go.isDisabled());
-    await page.locator('dialog').getByText('Repeat it on 10.0.0.2:9876').waitFor();
-    await page.locator('dialog input').fill('Keep');
+    await page.getByLabel('Also on 127.0.0.1:1').waitFor();
+    assert.ok(await page.getByLabel('Also on 127.0.0.1:1').isChecked());
+    await page.locator('dialog input.in').fill('Keep');
     await go.click();
+    // Done here; on the peer, which nobody answers for, it was not.
+    await page.locator('dialog').getByText('It was done here, but not on 1 peer').waitFor();
+    assert.deepEqual(await browser.axe(), []);
+    await page.locator('dialog .btn.primary').click();
     await page.waitForFunction(() => location.hash === '#/kv/ORDER_TOPIC_CONFIG');
     await assert.rejects(server.call('GET', 'kv/ORDER_TOPIC_CONFIG/Keep'), /404/);
   });
@@ -103,7 +108,8 @@ test('changes from the page', async (t) => {
     await browser.show(server, '#/topics/Keep');
     await page.locator('#delete-topic').click();
     await page.locator('dialog').getByText('Likely to bring it back').waitFor();
-    await page.locator('dialog input').fill('Keep');
+    await page.getByLabel('Also on 127.0.0.1:1').uncheck();
+    await page.locator('dialog input.in').fill('Keep');
     await page.locator('dialog .btn.danger').click();
     await page.waitForFunction(() => location.hash === '#/topics');
     await assert.rejects(server.call('GET', 'topics/Keep'), /404/);

@@ -62,7 +62,7 @@ try {
     await b.page.locator('#wipe').click();
     await b.page.locator('dialog[open] input').waitFor();
     await b.page.locator('dialog details').evaluate((d) => { d.open = true; });
-    await b.page.locator('dialog input').fill('broker-a');
+    await b.page.locator('dialog input.in').fill('broker-a');
     await pause(700);
     await b.page.screenshot({ path: path.join(out, 'confirm.png') });
     console.log('confirm');

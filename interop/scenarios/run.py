@@ -8,7 +8,7 @@
 Every check prints "PASS ..." or "FAIL ...: reason". A scenario with a failure is tried once more with new names, and
 says so; what counts is its last try. The last line is "N passed, N failed"; the exit status is 0 only where nothing
 failed. Scenarios: cluster, acting, switch, swap, mixed, proxy, rest,
-warm; --set chooses what and which versions.
+warm, peers, rolling; --set chooses what and which versions.
 """
 import argparse
 import os
@@ -23,8 +23,10 @@ import goclient
 from acting import acting
 from cluster import cluster
 from discovery import cli, discovery
+from peers import peers
 from report import Report, Stop, lab
 from rest import rest
+from rolling import rolling
 from swap import swap
 from switch import switch
 from together import mixed, proxy
@@ -36,8 +38,9 @@ LIMIT = 900         # seconds for one try of one scenario, its waits for others 
 # What is run: (scenario, its argument). The order matters little; scenarios that wait let the next one begin.
 FULL = [(cluster, "5.5.0"), (discovery, "5.5.0"), (cli, "5.5.0"), (cli, "4.9.7"), (acting, "5.5.0"), (cluster, "5.3.3"), (acting, "5.3.3"), (cluster, "4.9.7"), (cluster, "4.8.0"),
         (switch, "5.5.0"), (switch, "5.3.3"), (switch, "4.9.7"), (switch, "4.8.0"), (mixed, ("4.9.7", "5.5.0")),
-        (mixed, ("4.8.0", "5.3.3")), (proxy, "5.5.0"), (proxy, "5.3.3"), (rest, "5.5.0"), (warm, "5.5.0"), (swap, tuple(VERSIONS))]
-CI = [(cluster, "5.5.0"), (acting, "5.5.0"), (rest, "5.5.0"), (warm, "5.5.0"), (cluster, "4.9.7"), (mixed, ("4.8.0", "5.3.3")),
+        (mixed, ("4.8.0", "5.3.3")), (proxy, "5.5.0"), (proxy, "5.3.3"), (rest, "5.5.0"), (warm, "5.5.0"), (peers, "5.5.0"), (rolling, "5.5.0"), (peers, "4.9.7"),
+        (swap, tuple(VERSIONS))]
+CI = [(cluster, "5.5.0"), (acting, "5.5.0"), (rest, "5.5.0"), (warm, "5.5.0"), (peers, "5.5.0"), (rolling, "5.5.0"), (cluster, "4.9.7"), (mixed, ("4.8.0", "5.3.3")),
       (swap, tuple(VERSIONS))]
 SETS = {"full": FULL, "ci": CI}
 
@@ -164,7 +167,7 @@ def main():
     if a.scenarios:
         plan = [(s, v) for s, v in plan if s.__name__ in a.scenarios.split(",")]
     if a.namesrv:
-        plan, a.overlap = [(s, v) for s, v in plan if s is not swap], 1
+        plan, a.overlap = [(s, v) for s, v in plan if s not in (swap, peers, rolling)], 1
     if not plan:
         parser.error("nothing to run: no scenario fits")
     versions = sorted({v for _, vs in plan for v in ([vs] if isinstance(vs, str) else vs)})
