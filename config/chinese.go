@@ -127,6 +127,7 @@ var chinese = map[string]string{
 	"auth.certRolesFile": "客户端证书与其角色的文件",
 
 	"peers":                 "同一组中其他 NameServer 的 remoting 地址，以分号分隔",
+	"peers.tls":             "到同组节点的 TLS：off；on，用 tls.server.trustCertPath 或系统信任的 CA 检查对方证书；unverified，不检查",
 	"peers.interval":        "每隔多久与每个节点比较一次",
 	"peers.routesPerSecond": "每秒最多向一个节点查询多少条路由",
 	"peers.warmUp":          "启动后最多多久可以因为同组节点知道更多 broker 而处于未就绪状态；0 表示不等待",

@@ -105,6 +105,7 @@ type Remoting struct {
 
 // Compare is how the peers are compared with this server.
 type Compare struct {
+	TLS             string
 	Interval        time.Duration
 	RoutesPerSecond int
 	WarmUp          time.Duration
@@ -279,7 +280,7 @@ func Default(home, state string) Config {
 			FailedLoginsPerMinute: 5,
 		},
 		Auth:      Auth{AnonymousRole: "auto"},
-		Compare:   Compare{Interval: 30 * time.Second, RoutesPerSecond: 200, WarmUp: time.Minute},
+		Compare:   Compare{TLS: "off", Interval: 30 * time.Second, RoutesPerSecond: 200, WarmUp: time.Minute},
 		LogLevel:  slog.LevelInfo,
 		LogFormat: "auto",
 

@@ -412,6 +412,10 @@ var table = []Setting{
 		Traits: Locked, check: hostPort, ptr: func(c *Config) any { return &c.Peers },
 	},
 	{
+		Key: "peers.tls", Doc: "TLS to peers: off, on with their certificates checked by tls.server.trustCertPath or what the system trusts, or unverified",
+		Traits: Locked, Words: []string{"off", "on", "unverified"}, ptr: func(c *Config) any { return &c.Compare.TLS },
+	},
+	{
 		Key: "peers.interval", Doc: "how often each peer is compared with this server",
 		Traits: Locked, Min: int64(5 * time.Second), Max: int64(time.Hour), ptr: func(c *Config) any { return &c.Compare.Interval },
 	},

@@ -2,24 +2,62 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"os"
 
 	"fingerpost/config"
 	"fingerpost/handlers"
+	"fingerpost/internal/nsclient"
 	"fingerpost/internal/peers"
 )
 
 // watchPeers begins to compare this server with the peers of the settings.
-func (n *node) watchPeers(cfg *config.Config) {
+func (n *node) watchPeers(cfg *config.Config) error {
 	if len(cfg.Peers) == 0 {
-		return
+		return nil
+	}
+	secure, err := n.peerTLS(cfg)
+	if err != nil {
+		return fmt.Errorf("TLS to peers: %w", err)
 	}
 	n.peers = peers.New(peers.Options{
 		Registry: n.registry, Addrs: cfg.Peers, Settings: n.sharedSettings,
-		Interval: cfg.Compare.Interval, RoutesPerSecond: cfg.Compare.RoutesPerSecond, WarmUp: cfg.Compare.WarmUp,
+		Client: nsclient.Options{TLS: secure}, Interval: cfg.Compare.Interval, RoutesPerSecond: cfg.Compare.RoutesPerSecond, WarmUp: cfg.Compare.WarmUp,
 	})
 	n.loop("the comparison with peers", n.peers.Run)
+	return nil
+}
+
+// peerTLS returns how connections to peers are encrypted, nil if they are not. Where the
+// remoting port has a certificate, it is shown to peers that ask for one.
+func (n *node) peerTLS(cfg *config.Config) (*tls.Config, error) {
+	if cfg.Compare.TLS == "off" {
+		return nil, nil
+	}
+	conf := &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		InsecureSkipVerify: cfg.Compare.TLS == "unverified", //nolint:gosec // as the setting says
+	}
+	if file := cfg.TLS.TrustCertPath; file != "" && cfg.Compare.TLS == "on" {
+		pem, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		conf.RootCAs = x509.NewCertPool()
+		if !conf.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s holds no certificate in PEM form", file)
+		}
+	}
+	conf.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		if own := n.remoting.TLS.Config(); own != nil && len(own.Certificates) > 0 {
+			return &own.Certificates[0], nil
+		}
+		return new(tls.Certificate), nil // none
+	}
+	return conf, nil
 }
 
 // sharedSettings are those on which the nodes of a set should agree: what the Java server

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"encoding/pem"
+	"net"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +54,39 @@ func TestPeersOfAProgram(t *testing.T) {
 	worked(c.PatchConfig(ctx, map[string]any{"orderMessageEnable": false}, api.Write{}))(t)
 	if p := worked(c.CheckPeer(ctx, first.remoting(t)))(t); p.Differences != 0 || !healthy() {
 		t.Errorf("although nothing differs any more: %+v", p)
+	}
+}
+
+// A peer that speaks nothing but TLS, and wants a certificate from whoever calls, is asked
+// over TLS: with its certificate checked, or not, as the settings say.
+func TestPeersOverTLS(t *testing.T) {
+	dir, own := t.TempDir(), newAuthority(t, "ours")
+	cert, key := store(t, dir, own.issue(t, "localhost", time.Hour))
+	ca, other := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "other.pem")
+	newPair(t, other, "", "another")
+	put(t, ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: own.cert.Raw})))
+	pair := []string{"--tls-server-cert-path=" + cert, "--tls-server-key-path=" + key}
+	first := start(t, t.TempDir(), append(pair, "--tls-server-mode=enforcing", "--tls-server-trust-cert-path="+ca,
+		"--tls-server-auth-client=true", "--tls-server-need-client-auth=require")...)
+	_, port, err := net.SplitHostPort(first.remoting(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	peer := "localhost:" + port
+	for _, x := range []struct {
+		name, tls, trust, state string
+	}{
+		{"plain", "off", ca, "unreachable"},
+		{"checked", "on", ca, "reachable"},
+		{"of another authority", "on", other, "unreachable"},
+		{"unchecked", "unverified", other, "reachable"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			_, c := admin(t, append(pair, "--peers="+peer, "--peers-tls="+x.tls, "--tls-server-trust-cert-path="+x.trust)...)
+			if p := worked(c.CheckPeer(t.Context(), peer))(t); p.State != x.state {
+				t.Errorf("%+v", p)
+			}
+		})
 	}
 }
 

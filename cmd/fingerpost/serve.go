@@ -140,7 +140,9 @@ func (n *node) start(ctx context.Context) error {
 	n.loop("the log of changes", (&news{n.registry, n.log}).run)
 	n.reaper = &reaper{registry: n.registry, log: n.log, began: n.began, interval: func() time.Duration { return n.store.Current().ScanInterval }}
 	n.loop("the search for silent brokers", n.reaper.run)
-	n.watchPeers(cfg)
+	if err := n.watchPeers(cfg); err != nil {
+		return err
+	}
 	// Brokers come first: making the HTTP face takes longer than all of the above.
 	n.face("remoting", func() error {
 		return n.remoting.Serve(bufferedListener{entry, cfg.SendBuffer, cfg.ReceiveBuffer})
