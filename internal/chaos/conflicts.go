@@ -187,6 +187,9 @@ func (w *worker) deleteTopic(m *member) error {
 // declare registers a topic by itself, and deletes it again.
 func (w *worker) declare(m *member) error {
 	g := m.g
+	if g.master().state != alive {
+		return w.heartbeat(m) // a group that has just lost its master becomes read-only
+	}
 	topic := g.name + "-declared"
 	body := (&wire.Route{Queues: []wire.QueueData{{Broker: g.name, ReadQueues: 3, WriteQueues: 3, Perm: wire.DefaultPerm}}}).AppendJSON(nil, wire.Strict)
 	g.note("declares %s", topic)
