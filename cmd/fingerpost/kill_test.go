@@ -103,7 +103,9 @@ func TestKillRounds(t *testing.T) {
 		return out
 	}
 	all := []*writer{
-		{name: "one", keys: keys("a")}, {name: "two", keys: keys("b")}, {name: "rest", keys: keys("c")},
+		{name: "one", keys: keys("a")},
+		{name: "two", keys: keys("b")},
+		{name: "rest", keys: keys("c")},
 		{name: "settings", keys: []string{"productEnvName"}},
 	}
 	for _, w := range all {
@@ -225,7 +227,7 @@ func absent(err error) error {
 
 func kill(c *exec.Cmd) {
 	c.Process.Kill()
-	c.Wait() //nolint:errcheck // it says that it was killed
+	c.Wait()
 }
 
 // wholeFiles checks what stands in the folder right after a kill, before anybody mends it.

@@ -58,10 +58,10 @@ func (n *news) tell(c *registry.Change) {
 		log.Info("cluster "+k.Op.String(), "cluster", k.Cluster)
 	}
 	for _, s := range c.Server {
-		switch s.Op {
-		case registry.OpMassExpiry:
+		if s.Op == registry.OpMassExpiry {
 			log.Warn("most brokers vanished at once", "detail", s.Detail)
-		case registry.OpMassExpiryOver:
+		}
+		if s.Op == registry.OpMassExpiryOver {
 			log.Info("the alarm of vanished brokers is over", "detail", s.Detail)
 		}
 	}

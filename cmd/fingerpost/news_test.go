@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"fingerpost/registry"
 )
@@ -144,3 +145,48 @@ func TestNewsFallBehind(t *testing.T) {
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// Brokers that vanish together are one warning, besides a line for each.
+func TestNewsOfMassExpiry(t *testing.T) {
+	lines := newsOf(t, func(reg *registry.Registry) {
+		reg.Report(registry.Change{Server: []registry.ServerChange{
+			{Op: registry.OpMassExpiry, Detail: "12 of 20"}, {Op: registry.OpMassExpiryOver, Detail: "they are back"}, {Op: registry.OpStarted},
+		}})
+	})
+	if len(lines) != 2 || lines[0]["level"] != "WARN" || lines[0]["detail"] != "12 of 20" || lines[1]["level"] != "INFO" {
+		t.Errorf("%v", lines)
+	}
+}
+
+// The check of /healthz stands as long as the alarm.
+func TestMassExpiryShowsInHealth(t *testing.T) {
+	reg := registry.New(registry.Options{})
+	n := &node{registry: reg}
+	var run func(context.Context) error
+	for _, c := range n.checks() {
+		if c.Name == "mass-expiry" {
+			run = c.Run
+		}
+	}
+	for id := range int64(5) {
+		register(t, reg, fmt.Sprint("broker-", id), id)
+	}
+	if err := run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	holders := make([]*holder, 5)
+	for id := range int64(5) {
+		holders[id] = new(holder)
+		reg.Heartbeat("c", fmt.Sprintf("10.0.0.%d:10911", id), fmt.Sprint("broker-", id), holders[id])
+		reg.Release(holders[id], registry.Cause{})
+	}
+	reg.Sweep(time.Hour, registry.Cause{})
+	if err := run(t.Context()); err == nil || !strings.Contains(err.Error(), "5 of 5 brokers fell silent or lost their connection at once") {
+		t.Errorf("%v", err)
+	}
+}
+
+// holder is a connection that a member is bound to.
+type holder struct{ _ byte }
+
+func (*holder) Evict(string) {}
