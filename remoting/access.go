@@ -82,9 +82,9 @@ type denials [AccessClasses][reasons]atomic.Uint64
 
 // Denial is how often requests of a class were refused for a reason.
 type Denial struct {
-	AccessClass AccessClass
-	Reason      string
-	Count       uint64
+	Class  AccessClass
+	Reason string
+	Count  uint64
 }
 
 // Denied returns the refusals by class and reason, all of them, also those that have not

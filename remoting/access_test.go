@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -178,10 +181,10 @@ func TestRefusalsLeaveNoTrace(t *testing.T) {
 				for _, d := range b.srv.Stats.Denied() {
 					want := uint64(0)
 					if d.Reason == way.name {
-						want = wants[d.AccessClass.String()]
+						want = wants[d.Class.String()]
 					}
 					if d.Count != want {
-						t.Errorf("%d refusals of %v because %s, want %d", d.Count, d.AccessClass, d.Reason, want)
+						t.Errorf("%d refusals of %v because %s, want %d", d.Count, d.Class, d.Reason, want)
 					}
 				}
 				lines := b.log.find("a request is refused")
@@ -293,3 +296,34 @@ func TestLookupsUnderRules(t *testing.T) {
 		}
 	})
 }
+
+// The table of the page on security has every code in its class and no other.
+func TestSecurityPageHasTheClasses(t *testing.T) {
+	for _, page := range []string{"../docs/security.md", "../docs/zh-CN/security.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := map[wire.RequestCode]string{}
+		for _, m := range classRow.FindAllStringSubmatch(string(text), -1) {
+			for _, digits := range threeDigits.FindAllString(m[2], -1) {
+				code, _ := strconv.Atoi(digits)
+				said[wire.RequestCode(code)] = m[1]
+			}
+		}
+		for code := range remoting.Dispatch {
+			if got, want := said[code], remoting.AccessClassOf(code).String(); got != want {
+				t.Errorf("%s has %d in the class %q, want %q", page, code, got, want)
+			}
+			delete(said, code)
+		}
+		if len(said) > 0 {
+			t.Errorf("%s has codes that are not served: %v", page, said)
+		}
+	}
+}
+
+var (
+	classRow    = regexp.MustCompile("(?m)^\\| `(client|broker|admin|config)` \\| ([^|]*) \\|")
+	threeDigits = regexp.MustCompile(`\b[0-9]{3}\b`)
+)

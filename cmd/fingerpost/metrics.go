@@ -49,6 +49,7 @@ type portMetrics struct {
 	requests, durations, registrations, bodies, heartbeats, panics *prometheus.Desc
 	active, encrypted, accepted, rejected, closed                  *prometheus.Desc
 	frames, bytes, notices, denied                                 *prometheus.Desc
+	handshakes, overloaded                                         *prometheus.Desc
 }
 
 func newPortMetrics(s *remoting.Server) *portMetrics {
@@ -72,6 +73,8 @@ func newPortMetrics(s *remoting.Server) *portMetrics {
 		frames:        own("frames_refused_total", "Frames over remoting that were refused, dropped or never ended, by reason.", "reason"),
 		bytes:         own("bytes_total", "Bytes over the remoting port by direction; of connections with TLS what was inside.", "direction"),
 		denied:        own("access_denied_total", "Requests over remoting that the rules of access refused, by class and reason.", "class", "reason"),
+		handshakes:    own("tls_handshakes_failed_total", "TLS handshakes on the remoting port that failed."),
+		overloaded:    own("overloaded", "Whether clients are told to come again (1) because too much is asked at once."),
 		notices:       own("min_id_notices_total", "Notices of a changed smallest broker id by result.", "result"),
 	}
 }
@@ -80,7 +83,7 @@ func newPortMetrics(s *remoting.Server) *portMetrics {
 func (m *portMetrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		m.requests, m.durations, m.registrations, m.bodies, m.heartbeats, m.panics, m.active, m.encrypted, m.accepted, m.rejected,
-		m.closed, m.frames, m.bytes, m.notices, m.denied,
+		m.closed, m.frames, m.bytes, m.notices, m.denied, m.handshakes, m.overloaded,
 	} {
 		to <- d
 	}
@@ -129,8 +132,14 @@ func (m *portMetrics) Collect(to chan<- prometheus.Metric) {
 	counter(m.frames, s.Unasked.Load(), "unasked")
 	counter(m.frames, s.CutShort.Load(), "cut_short")
 	for _, d := range s.Denied() {
-		counter(m.denied, d.Count, d.AccessClass.String(), d.Reason)
+		counter(m.denied, d.Count, d.Class.String(), d.Reason)
 	}
+	counter(m.handshakes, s.Handshakes.Load())
+	busy := 0.0
+	if m.server.Overloaded() {
+		busy = 1
+	}
+	to <- prometheus.MustNewConstMetric(m.overloaded, prometheus.GaugeValue, busy)
 	counter(m.notices, s.Notices.Load(), "sent")
 	counter(m.notices, s.LostNotices.Load(), "lost")
 }

@@ -9,6 +9,7 @@
 //	consume-ordered NAMESRV GROUP TOPIC COUNT SECONDS    orderly, checking that each key's numbers only rise
 //	traffic         NAMESRV GROUP TOPIC SECONDS STOP     sends 20 messages a second and consumes them meanwhile, until
 //	                                                     there is a file STOP or the time is over
+//	certificates    DIR                                  writes an authority and certificates of it for tests of TLS
 //
 // NAMESRV may be several addresses with semicolons between them, or, for those that send and consume, the URL of an
 // address list.
@@ -44,6 +45,9 @@ func main() {
 func run(args []string) error {
 	if len(args) < 2 {
 		return fmt.Errorf("usage: goclient COMMAND NAMESRV ARGS…")
+	}
+	if args[0] == "certificates" {
+		return certificates(args[1])
 	}
 	command, servers, rest := args[0], primitive.NamesrvAddr(strings.Split(args[1], ";")), args[2:]
 	// number reads the i-th argument after NAMESRV.

@@ -263,14 +263,16 @@ def start_proxy(version, namesrv, cluster, grpc_port, remoting_port, store=None,
 class Probe:
     """java/Probe.java kept warm: run("admin", "clusterList", "-n", addr) gives (ok, output)."""
 
-    def __init__(self, version, jvm=()):
-        self.version, self.jvm = version, list(jvm)
+    def __init__(self, version, jvm=(), conf=None):
+        self.version, self.jvm, self.conf = version, list(jvm), conf or {}      # conf: {file name: text} of its home
         self.process = None
 
     def _start(self):
         classes = probe_classes(self.version)
         self.folder = tempfile.mkdtemp(prefix="rmq-probe-")
         make_home(self.folder, self.version)
+        for name, text in self.conf.items():
+            (pathlib.Path(self.folder) / "home" / "conf" / name).write_text(text)
         command = java_command(self.version, "Probe", [], ["-Xms64m", "-Xmx256m"], self.jvm, [classes])
         self.process = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, text=True, encoding="utf-8", errors="replace",

@@ -21,6 +21,7 @@ import traceback
 
 import goclient
 from acting import acting
+from closed import acl, tls
 from cluster import cluster
 from discovery import cli, discovery
 from peers import peers
@@ -38,7 +39,7 @@ LIMIT = 900         # seconds for one try of one scenario, its waits for others 
 # What is run: (scenario, its argument). The order matters little; scenarios that wait let the next one begin.
 FULL = [(cluster, "5.5.0"), (discovery, "5.5.0"), (cli, "5.5.0"), (cli, "4.9.7"), (acting, "5.5.0"), (cluster, "5.3.3"), (acting, "5.3.3"), (cluster, "4.9.7"), (cluster, "4.8.0"),
         (switch, "5.5.0"), (switch, "5.3.3"), (switch, "4.9.7"), (switch, "4.8.0"), (mixed, ("4.9.7", "5.5.0")),
-        (mixed, ("4.8.0", "5.3.3")), (proxy, "5.5.0"), (proxy, "5.3.3"), (rest, "5.5.0"), (warm, "5.5.0"), (peers, "5.5.0"), (rolling, "5.5.0"), (peers, "4.9.7"),
+        (mixed, ("4.8.0", "5.3.3")), (proxy, "5.5.0"), (proxy, "5.3.3"), (rest, "5.5.0"), (warm, "5.5.0"), (tls, "5.5.0"), (acl, "5.5.0"), (peers, "5.5.0"), (rolling, "5.5.0"), (peers, "4.9.7"),
         (swap, tuple(VERSIONS))]
 CI = [(cluster, "5.5.0"), (acting, "5.5.0"), (rest, "5.5.0"), (warm, "5.5.0"), (peers, "5.5.0"), (rolling, "5.5.0"), (cluster, "4.9.7"), (mixed, ("4.8.0", "5.3.3")),
       (swap, tuple(VERSIONS))]
