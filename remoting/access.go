@@ -145,6 +145,7 @@ func (g *guard) check(from netip.Addr, k kind, req *wire.Command) reason {
 		if r.lists(from) {
 			return allowed
 		}
+	case Signed:
 	}
 	sum, why := g.verify(k.class, req)
 	if why == allowed && k.changes && !g.seen.take(sum, from, time.Now()) {
@@ -186,6 +187,7 @@ func (g *guard) remark(class AccessClass, why reason) string {
 		return text
 	case reasonKeyNotAllowed:
 		return text + "your access key may not sign requests of the class " + name + "; see remoting.access.keysFile"
+	case reasonUnknownKey, reasonWrongSignature, allowed, reasons:
 	case reasonReplayed:
 		return text + "the same signed request came from another address less than " + g.ReplayWindow.String() + " ago; send it again later"
 	}

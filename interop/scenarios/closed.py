@@ -108,7 +108,10 @@ def acl(report, world, version):
         addr, name = server.addr, s.cluster + "-a"
         forged = {"clusterName": s.cluster, "brokerName": name, "brokerAddr": "10.0.0.1:10911", "brokerId": "0"}
         report.check("an unsigned registration is refused", refuses(addr, 103, forged) == NO_PERMISSION)
-        s.broker("a", 0, s.ports[0], {"innerClientAuthenticationCredentials": json.dumps(BROKER)}, namesrv=addr).wait_ready()
+        # A broker keeps the user that it signs as, also where it asks nobody to sign.
+        signing = {"innerClientAuthenticationCredentials": json.dumps(BROKER), "authenticationMetadataProvider":
+                   "org.apache.rocketmq.auth.authentication.provider.LocalAuthenticationMetadataProvider"}
+        s.broker("a", 0, s.ports[0], signing, namesrv=addr).wait_ready()
         report.eventually("a broker that signs registers", lambda: lab.broker_ids(addr, name), 45, needed=True)
         topic = s.topic("acl")
         # The broker itself has no access control: who may make topics there is another matter.
