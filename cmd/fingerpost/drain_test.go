@@ -67,6 +67,17 @@ func (c *crowd) Open() error {
 	return c.openFails
 }
 
+// seen is how things stand, for the test's goroutine.
+func (c *crowd) seen() (now struct {
+	quiet, busy int
+	away, shut  bool
+}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now.quiet, now.busy, now.away, now.shut = c.quiet, c.busy, c.away, c.shut
+	return now
+}
+
 // drain makes a drainer of the crowd, and returns what it reports.
 func (c *crowd) drain(grace time.Duration) (*drainer, *[]registry.Op) {
 	var ops []registry.Op
@@ -92,18 +103,18 @@ func TestDrainInTime(t *testing.T) {
 		}
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
-		if c.shut {
+		if c.seen().shut {
 			t.Error("the port is shut before the grace is over")
 		}
 		time.Sleep(16 * time.Second) // half of the first half
 		synctest.Wait()
-		if !c.shut || c.away || c.quiet < 25_000 || c.quiet > 35_000 {
-			t.Errorf("after 15 s: shut %v, told to go %v, %d left", c.shut, c.away, c.quiet)
+		if !c.seen().shut || c.seen().away || c.seen().quiet < 25_000 || c.seen().quiet > 35_000 {
+			t.Errorf("after 15 s: shut %v, told to go %v, %d left", c.seen().shut, c.seen().away, c.seen().quiet)
 		}
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
-		if !c.away || c.quiet != 0 || c.busy != 2 || d.State().State != api.DrainDraining {
-			t.Errorf("after 35 s: told to go %v, %d and %d left, %s", c.away, c.quiet, c.busy, d.State().State)
+		if !c.seen().away || c.seen().quiet != 0 || c.seen().busy != 2 || d.State().State != api.DrainDraining {
+			t.Errorf("after 35 s: told to go %v, %d and %d left, %s", c.seen().away, c.seen().quiet, c.seen().busy, d.State().State)
 		}
 		time.Sleep(25 * time.Second)
 		synctest.Wait()
@@ -142,8 +153,8 @@ func TestDrainUndone(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if s := d.State(); s.State != api.DrainServing || s.SinceAt != nil || s.By != "" || c.shut || c.away || c.busy != 1 {
-			t.Errorf("%+v, shut %v, told to go %v, %d busy", s, c.shut, c.away, c.busy)
+		if s := d.State(); s.State != api.DrainServing || s.SinceAt != nil || s.By != "" || c.seen().shut || c.seen().away || c.seen().busy != 1 {
+			t.Errorf("%+v, shut %v, told to go %v, %d busy", s, c.seen().shut, c.seen().away, c.seen().busy)
 		}
 		if len(*ops) != 2 || (*ops)[0] != registry.OpDraining || (*ops)[1] != registry.OpServing {
 			t.Errorf("%v", *ops)
