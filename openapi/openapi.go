@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:generate go run ./gen
@@ -27,12 +28,12 @@ var (
 // Handler serves the description in OpenAPI 3.1. base is the path below which the server
 // answers, "" if there is none: the description names it.
 func Handler(base string) http.Handler {
-	return serve(bytes.Replace(description, []byte(`"url": "/"`), []byte(`"url": `+strconv.Quote(base+"/")), 1))
+	return serve(description, `"url": "/"`, `"url": `+strconv.Quote(base+"/"))
 }
 
 // SwaggerHandler serves the description in Swagger 2.0. base is as in [Handler].
 func SwaggerHandler(base string) http.Handler {
-	return serve(bytes.Replace(swagger, []byte(`"basePath": "/"`), []byte(`"basePath": `+strconv.Quote(base+"/")), 1))
+	return serve(swagger, `"basePath": "/"`, `"basePath": `+strconv.Quote(base+"/"))
 }
 
 // document is a description as it goes out.
@@ -41,17 +42,23 @@ type document struct {
 	etag          string
 }
 
-func serve(text []byte) http.Handler {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, _ = w.Write(text) // a buffer takes everything
-	_ = w.Close()
-	sum := sha256.Sum256(text)
-	return &document{plain: text, zipped: b.Bytes(), etag: hex.EncodeToString(sum[:8])}
+// serve serves the text with one place replaced. It is made ready when it is first asked
+// for, which is never on most servers.
+func serve(text []byte, old, with string) http.Handler {
+	ready := sync.OnceValue(func() *document {
+		text := bytes.Replace(text, []byte(old), []byte(with), 1)
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		_, _ = w.Write(text) // a buffer takes everything
+		_ = w.Close()
+		sum := sha256.Sum256(text)
+		return &document{plain: text, zipped: b.Bytes(), etag: hex.EncodeToString(sum[:8])}
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { ready().answer(w, r) })
 }
 
-// ServeHTTP answers GET and HEAD.
-func (d *document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// answer answers GET and HEAD.
+func (d *document) answer(w http.ResponseWriter, r *http.Request) {
 	hd := w.Header()
 	hd.Set("Vary", "Accept-Encoding")
 	hd.Set("Cache-Control", "no-cache")

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,6 +71,8 @@ func (s *serveCmd) Run(a *app) error {
 	if err := n.start(a.ctx); err != nil {
 		return errors.Join(err, n.stop(false))
 	}
+	// What only starting took, such as the model of the command line, goes back to the system.
+	debug.FreeOSMemory()
 	return n.serve(a.ctx)
 }
 

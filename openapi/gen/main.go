@@ -96,16 +96,19 @@ func commented(ctx context.Context, root string) (node, error) {
 	return doc, nil
 }
 
-// write writes a description, keys sorted.
+// write writes a description, keys sorted, each member on a line of its own so that
+// changes can be read, but not indented: that would be a third of it, in every program.
 func write(name string, doc node) error {
-	var b bytes.Buffer
+	var b, lines bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
 	if err := e.Encode(doc); err != nil {
 		return err
 	}
-	return os.WriteFile(name, b.Bytes(), 0o644)
+	if err := json.Indent(&lines, b.Bytes(), "", ""); err != nil {
+		return err
+	}
+	return os.WriteFile(name, lines.Bytes(), 0o644)
 }
 
 // sorted returns the keys of an object in order.
