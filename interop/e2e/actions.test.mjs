@@ -79,9 +79,9 @@ test('changes from the page', async (t) => {
     await page.locator('dialog input.in').fill('Keep');
     await go.click();
     // Done here; on the peer, which nobody answers for, it was not.
-    await page.locator('dialog').getByText('It was done here, but not on 1 peer').waitFor();
+    await page.locator('.toast').getByText('It was done here, but not on 1 peer').waitFor();
     assert.deepEqual(await browser.axe(), []);
-    await page.locator('dialog .btn.primary').click();
+    await page.locator('.toast button').click();
     await page.waitForFunction(() => location.hash === '#/kv/ORDER_TOPIC_CONFIG');
     await assert.rejects(server.call('GET', 'kv/ORDER_TOPIC_CONFIG/Keep'), /404/);
   });

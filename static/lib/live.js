@@ -42,12 +42,12 @@ export const connected = computed(() => feed.status.value === 'live');
 export const role = computed(() => feed.hello.value?.role ?? me.value?.role ?? 'none');
 export const isAdmin = computed(() => role.value === 'admin');
 
-/** Short news: {text, at, aloud}; only for screen readers where `aloud` is set. */
+/** Short news: {text, at, aloud, stay}; only for screen readers where `aloud` is set, until it is closed where `stay` is. */
 export const notice = signal(null);
 
 /** Says something once, in the corner of the page and in the live region. */
-export function say(text, aloud = false) {
-  notice.value = { text, at: Date.now(), aloud };
+export function say(text, aloud = false, stay = false) {
+  notice.value = { text, at: Date.now(), aloud, stay };
 }
 
 /** The table on the page, for the keys j, k and y: {move, copy}, or null. */

@@ -33,7 +33,6 @@ export default function Confirm({ title, text, action, danger, typed, request, s
   const [others, setOthers] = useState([]);
   // A wipe on one node of three is the classic mistake, so the box is ticked.
   const [everywhere, setEverywhere] = useState(true);
-  const [failed, setFailed] = useState(null);
   const id = useId();
   useEffect(() => { peerList().then(setOthers); }, []);
   useEffect(() => {
@@ -50,21 +49,16 @@ export default function Confirm({ title, text, action, danger, typed, request, s
     try {
       const { body } = await send(request.method, address, { body: request.body, headers: request.headers });
       const missed = body?.results?.filter((r) => r.problem) ?? [];
-      const end = () => { onDone?.(body); onClose(); };
-      say(done(body));
-      if (missed.length) setFailed({ missed, end });
-      else end();
+      // The view below may be gone with what it showed, so this is not for the dialog to say.
+      if (missed.length) say(t('confirm.partly', { n: missed.length }) + t('gap') + missed.map((r) => r.peer + t('gap') + r.problem.title).join('; '), false, true);
+      else say(done(body));
+      onDone?.(body);
+      onClose();
     } catch (err) {
       setError(err);
       setBusy(false);
     }
   };
-  if (failed) {
-    return html`<${Dialog} title=${title} onClose=${failed.end} onSubmit=${failed.end} wide=${wide}>
-      <div role="alert" class="problem bad"><${Icon} name="warn" /><div class="stack tight"><b>${t('confirm.partly', { n: failed.missed.length })}</b>
-        ${failed.missed.map((r) => html`<div key=${r.peer}><span class="mono">${r.peer}</span> ${r.problem.title}. <span class="small">${r.problem.detail}</span></div>`)}</div></div>
-      <div class="actions"><button class="btn primary" autofocus>${t('close')}</button></div><//>`;
-  }
   return html`<${Dialog} title=${title} onClose=${onClose} onSubmit=${submit} wide=${wide}>
     <div class="prose stack">${text}</div>
     ${preview && (dry ? preview(dry) : !error && html`<${Loading} lines=${2} />`)}

@@ -231,16 +231,16 @@ function Said() {
   const said = notice.value;
   useEffect(() => {
     if (!said) return undefined;
-    if (!said.aloud) setShown(said.text);
+    if (!said.aloud) setShown(said);
     const wait = Math.max(0, last.current + 5000 - Date.now());
     const speak = setTimeout(() => {
       last.current = Date.now();
-      setText(said.text);
+      setText(said.stay ? '' : said.text); // what stays speaks for itself
     }, wait);
-    const hide = setTimeout(() => setShown(null), 4000);
+    const hide = said.stay ? undefined : setTimeout(() => setShown(null), 4000);
     return () => [speak, hide].forEach(clearTimeout);
   }, [said]);
-  return html`<div class="sr" role="status" aria-live="polite">${text}</div>${shown && html`<div class="toast" aria-hidden="true">${shown}</div>`}`;
+  return html`<div class="sr" role="status" aria-live="polite">${text}</div>${shown && html`<div class="toast" role=${shown.stay ? 'alert' : undefined} aria-hidden=${shown.stay ? undefined : 'true'}>${shown.text}${shown.stay && html` <button type="button" class="btn tiny" onClick=${() => setShown(null)}>${t('close')}</button>`}</div>`}`;
 }
 
 // The title of the window names the page and counts what needs a look; a screen reader
