@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -281,15 +282,18 @@ func TestNameServers(t *testing.T) {
 		{"0.0.0.0", nil, ""},
 	} {
 		file := filepath.Join(t.TempDir(), "p")
-		put(t, file, "bindAddress="+c.bind+"\npeers="+strings.Join(c.peers, ";")+"\n")
+		put(t, file, "bindAddress="+c.bind+"\nhttp.nsaddr.enabled=true\npeers="+strings.Join(c.peers, ";")+"\n")
 		a := &app{ctx: t.Context(), env: []string{"HOME=/home/x"}}
 		store, _, err := a.load(&settingsFrom{ConfigFile: file}, watchProperties)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, ok := (&node{store: store}).nameServers("")
-		if got != c.want || ok != (c.want != "") {
-			t.Errorf("%s, %v: %q, %v", c.bind, c.peers, got, ok)
+		n := &node{store: store, log: slog.New(slog.DiscardHandler), drainer: new(drainer)}
+		if err := n.newDiscovery(store.Current()); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := n.nameServers(""); got != c.want {
+			t.Errorf("%s, %v: %q", c.bind, c.peers, got)
 		}
 	}
 }

@@ -359,7 +359,8 @@ func TestEveryFlagAndVariable(t *testing.T) {
 	byType := map[string]string{"bool": "true", "int": "777", "size": "2MiB", "list": "10.0.0.1:1", "level": "warn", "string": "/x", "duration": "7s"}
 	special := map[string]string{
 		"http.externalURL": "https://x.example", "http.corsOrigins": "https://x.example", "http.trustedProxies": "10.0.0.0/8",
-		"remoting.trustedProxies": "10.0.0.0/8", "bindAddress": "::1", "http.listen": "127.0.0.1:1",
+		"remoting.trustedProxies": "10.0.0.0/8", "http.nsaddr.units": "east=10.0.0.1:1", "massExpiry.share": "77",
+		"http.nsaddr.listen": "127.0.0.1:1", "http.nsaddr.self": "10.0.0.1:1", "http.nsaddr.dns": "names:1", "bindAddress": "::1", "http.listen": "127.0.0.1:1",
 	}
 	value := func(s *config.Setting) string {
 		switch {
