@@ -26,7 +26,7 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv(fanOutURL) != "" {
 		if err := clientsOfFanOut(); err != nil {
-			fmt.Println(err)
+			fmt.Fprintln(os.Stdout, err)
 			os.Exit(1)
 		}
 	}

@@ -68,7 +68,7 @@ func fanOut(b *testing.B, sockets int) {
 		i++
 		begin := time.Now()
 		topic(b, reg, "t0", "a", 10+i%2)
-		for _, f := range strings.Fields(<-said) {
+		for f := range strings.FieldsSeq(<-said) {
 			at, err := strconv.ParseInt(f, 10, 64)
 			if err != nil {
 				b.Fatalf("a client says %q", f)
@@ -150,13 +150,13 @@ func clientsOfFanOut() error {
 			}
 		}()
 	}
-	fmt.Println("ready")
+	fmt.Fprintln(os.Stdout, "ready")
 	for {
 		var line []byte
 		for range sockets {
 			line = append(strconv.AppendInt(line, <-heard, 10), ' ')
 		}
-		fmt.Println(string(line))
+		fmt.Fprintln(os.Stdout, string(line))
 	}
 }
 

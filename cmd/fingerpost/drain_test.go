@@ -71,7 +71,8 @@ func (c *crowd) Open() error {
 func (c *crowd) seen() (now struct {
 	quiet, busy int
 	away, shut  bool
-}) {
+},
+) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now.quiet, now.busy, now.away, now.shut = c.quiet, c.busy, c.away, c.shut

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -248,9 +249,14 @@ func ended(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
+func dial(addr string) (net.Conn, error) {
+	d := net.Dialer{Timeout: patience}
+	return d.DialContext(context.Background(), "tcp", addr)
+}
+
 // garbage sends something else over a connection of its own, which the server ends.
 func (w *worker) garbage(m *member) error {
-	conn, err := net.DialTimeout("tcp", w.srv.addr, patience)
+	conn, err := dial(w.srv.addr)
 	if err != nil {
 		return err
 	}
@@ -281,7 +287,7 @@ func (w *worker) garbage(m *member) error {
 // cutHTTP breaks a request to the HTTP port.
 func (w *worker) cutHTTP(m *member) error {
 	addr := strings.TrimPrefix(w.srv.url, "http://")
-	conn, err := net.DialTimeout("tcp", addr, patience)
+	conn, err := dial(addr)
 	if err != nil {
 		return err
 	}

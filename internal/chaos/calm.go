@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -100,7 +99,7 @@ func (w *worker) gather() error {
 // compareWithNew tells a new server once what this one was told in the end. Both must hold
 // the same, whatever the way there.
 func (r *run) compareWithNew() error {
-	fresh, err := startServer(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	fresh, err := startServer(slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

@@ -42,12 +42,12 @@ func startChild(binary string, args ...string) (_ *child, err error) {
 	}()
 	if binary == "" {
 		binary = filepath.Join(c.home, "fingerpost")
-		if out, err := exec.Command("go", "build", "-o", binary, "fingerpost/cmd/fingerpost").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(context.Background(), "go", "build", "-o", binary, "fingerpost/cmd/fingerpost").CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("building the program: %w\n%s", err, out)
 		}
 	}
 	args = append([]string{"--bind-address=127.0.0.1", "--listen-port=0", "--http-listen=127.0.0.1:0", "--log-format=json", "--remoting-max-connections-per-address=0"}, args...)
-	c.cmd = exec.Command(binary, args...)
+	c.cmd = exec.CommandContext(context.Background(), binary, args...)
 	c.cmd.Env = append(os.Environ(), "HOME="+c.home, "XDG_STATE_HOME=")
 	log, err := c.cmd.StderrPipe()
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -220,7 +219,7 @@ func (s *siege) idler(ctx context.Context, i int) error {
 
 // stormer looks up routes, many at a time, without ever waiting.
 func (s *siege) stormer(ctx context.Context, i int) error {
-	conn, err := net.DialTimeout("tcp", s.child.addr, patience)
+	conn, err := dial(s.child.addr)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -217,7 +218,7 @@ func (r *run) play(ctx context.Context) error {
 	}
 	select {
 	case err := <-failed:
-		if err == errViolation {
+		if errors.Is(err, errViolation) {
 			err = nil // it has been told
 		}
 		return err

@@ -193,7 +193,7 @@ func told(r historian, broker string) []string {
 // connect makes a connection for the member, and for the whole group if it is a container.
 // Some connections are slow in pieces.
 func (w *worker) connect(m *member) error {
-	conn, err := net.DialTimeout("tcp", w.srv.addr, patience)
+	conn, err := dial(w.srv.addr)
 	if err != nil {
 		return err
 	}

@@ -46,8 +46,6 @@ func (e *Error) Unwrap() error { return e.Err }
 // Misuse is an error about the command line.
 func Misuse(format string, args ...any) error { return &Error{Misused, fmt.Errorf(format, args...)} }
 
-func absent(format string, args ...any) error { return &Error{Absent, fmt.Errorf(format, args...)} }
-
 // ErrDifferent is returned by a comparison that has shown its differences: there is
 // nothing more to say.
 var ErrDifferent = &Error{Absent, errors.New("")}
