@@ -261,3 +261,16 @@ func TestLeftoversOfALargeRegistryAreCountedBeside(t *testing.T) {
 		t.Errorf("%v leftovers, want %v", n, want)
 	}
 }
+
+// A panic is counted by the face that it was in.
+func TestPanicsAreCounted(t *testing.T) {
+	e, scrape := newScraped(t, func(d *Deps) {
+		d.Connections = func() []api.Connection { panic("wanted") }
+	})
+	for range 2 {
+		e.get("/api/v1/connections").problem(t, 500, "internal-error")
+	}
+	if n := scrape()["panics_total{face=rest}"]; n != 2 {
+		t.Errorf("%v panics are shown, want 2", n)
+	}
+}

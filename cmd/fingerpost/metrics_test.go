@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
@@ -55,6 +57,35 @@ func TestMetricsAreWellFormed(t *testing.T) {
 	}
 	if n := len(text); n > 200_000 {
 		t.Errorf("a scrape of an empty server has %d bytes", n)
+	}
+}
+
+// What peers send without asking anything is in the scrape: answers, and requests that
+// they never ended.
+func TestWhatIsNoRequestIsShown(t *testing.T) {
+	p := start(t, t.TempDir())
+	c, err := nstest.Dial(p.remoting(t), wire.JSONHeader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Send(wire.Response(wire.Success, 7)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Call(wire.GetBrokerClusterInfo, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Write([]byte{0, 0, 0, 100, 0, 0}); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	want := []string{`{reason="unasked"} 1`, `{reason="cut_short"} 1`}
+	for end := time.Now().Add(time.Minute); len(want) > 0; time.Sleep(10 * time.Millisecond) {
+		text := scrapeOf(t, p)
+		want = slices.DeleteFunc(want, func(w string) bool { return strings.Contains(text, "\nrocketmq_namesrv_frames_refused_total"+w+"\n") })
+		if time.Now().After(end) {
+			t.Fatalf("the scrape lacks %q", want)
+		}
 	}
 }
 

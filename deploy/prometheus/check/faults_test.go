@@ -1,174 +1,28 @@
 package check
 
 import (
-	"bytes"
-	"encoding/binary"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
-	"io"
-	"net"
+	"math/big"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"syscall"
-	"testing"
 	"time"
 )
 
-// server is a running server.
-type server struct {
-	t             *testing.T
-	url, remoting string
-	dir           string
-	cmd           *exec.Cmd
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().String()
-}
-
-// start runs the program until the test ends.
-func start(t *testing.T, args ...string) *server {
-	t.Helper()
-	s := &server{t: t, dir: t.TempDir()}
-	web, port := freePort(t), freePort(t)
-	s.url, s.remoting = "http://"+web, port
-	_, number, _ := net.SplitHostPort(port)
-	s.run(append([]string{"--bind-address", "127.0.0.1", "--listen-port", number, "--http-listen", web, "--http-insecure-no-auth"}, args...))
-	t.Cleanup(s.stop)
-	return s
-}
-
-func (s *server) run(args []string) {
-	s.t.Helper()
-	s.cmd = exec.Command(program(s.t), args...)
-	s.cmd.Env = append(os.Environ(), "HOME="+s.dir)
-	var log bytes.Buffer
-	s.cmd.Stderr = &log
-	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	for until := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if resp, err := http.Get(s.url + "/livez"); err == nil {
-			resp.Body.Close()
-			return
-		}
-		if time.Now().After(until) {
-			s.t.Fatalf("the server does not answer:\n%s", log.String())
-		}
-	}
-}
-
-func (s *server) stop() {
-	if s.cmd.ProcessState == nil {
-		_ = s.cmd.Process.Signal(syscall.SIGKILL)
-		_ = s.cmd.Wait()
-	}
-}
-
-// again ends the process and starts it once more.
-func (s *server) again() {
-	s.stop()
-	s.run(s.cmd.Args[1:])
-}
-
-// ask sends a request over HTTP and returns the status.
-func (s *server) ask(method, path, body string, headers ...string) int {
-	s.t.Helper()
-	req, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, resp.Body)
-	return resp.StatusCode
-}
-
-// member registers a broker over REST.
-func (s *server) member(name string, id int, addr string, more ...string) int {
-	s.t.Helper()
-	return s.ask("PUT", fmt.Sprintf("/api/v1/brokers/%s/members/%d", name, id),
-		fmt.Sprintf(`{"clusterName":"c","brokerAddr":%q%s}`, addr, strings.Join(more, "")))
-}
-
-// send opens a connection to the remoting port and sends bytes.
-func (s *server) send(b []byte) net.Conn {
-	s.t.Helper()
-	c, err := net.Dial("tcp", s.remoting)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() { c.Close() })
-	if len(b) > 0 {
-		if _, err := c.Write(b); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	return c
-}
-
-// request is a frame with a header in JSON.
-func request(code int, fields string) []byte {
-	head := fmt.Sprintf(`{"code":%d,"language":"GO","version":477,"opaque":1,"flag":0,"extFields":{%s}}`, code, fields)
-	b := binary.BigEndian.AppendUint32(nil, uint32(4+len(head)))
-	return append(binary.BigEndian.AppendUint32(b, uint32(len(head))), head...)
-}
-
-// answered waits for some answer.
-func answered(t *testing.T, c net.Conn) {
-	t.Helper()
-	_ = c.SetReadDeadline(time.Now().Add(time.Minute))
-	if _, err := c.Read(make([]byte, 4096)); err != nil && err != io.EOF {
-		t.Fatal(err)
-	}
-}
-
-// until waits until the scrape says so.
-func (s *server) until(what string, ok func(text string) bool) {
-	s.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		resp, err := http.Get(s.url + "/metrics")
-		if err == nil {
-			text, _ := io.ReadAll(resp.Body)
-			resp.Body.Close()
-			if ok(string(text)) {
-				return
-			}
-		}
-		if time.Now().After(end) {
-			s.t.Fatalf("waited in vain: %s", what)
-		}
-	}
-}
-
-// shows waits for a line of the scrape.
-func (s *server) shows(line string) {
-	s.t.Helper()
-	s.until(line, func(text string) bool { return strings.Contains(text, "rocketmq_namesrv_"+line+"\n") })
-}
-
-// fault is what makes an alert fire. args are of the server, before what is there from
-// the beginning, and fault what goes wrong then.
+// fault is what makes an alert fire: what goes wrong, and what has to be there for that.
 type fault struct {
-	args          []string
-	before, fault func(*server)
+	under  []string               // the command that runs the server's
+	args   []string               // of the server
+	first  func(*server) []string // done before it starts; it returns more args
+	before func(*server)          // done when it runs and before anything is wrong
+	fault  func(*server)
 }
 
 var faults = map[string]fault{
@@ -208,6 +62,84 @@ var faults = map[string]fault{
 	"FingerpostSaveFailing":  {fault: unsaved},
 	"FingerpostCheckFailing": {fault: unsaved},
 	"FingerpostPeerDown":     {args: []string{"--peers", "127.0.0.1:1"}, fault: func(s *server) { s.shows(`peer_up{peer="127.0.0.1:1"} 0`) }},
+	"FingerpostBrokersExpired": {args: []string{"--scan-not-active-broker-interval", "100"}, fault: func(s *server) {
+		s.member("a", 0, "10.0.0.1:10911", soon)
+		s.shows(`expiry_events_total{source="rest"} 1`)
+	}},
+	// Nobody looks for it, so that it stays late for as long as the test takes.
+	"FingerpostBrokersLate": {args: []string{"--scan-not-active-broker-interval", "600000"}, fault: func(s *server) {
+		s.member("a", 0, "10.0.0.1:10911", soon)
+		s.shows("late_brokers 1")
+	}},
+	"FingerpostMassExpiry": {args: []string{"--scan-not-active-broker-interval", "100", "--mass-expiry-minimum", "1"}, fault: func(s *server) {
+		s.member("a", 0, "10.0.0.1:10911", soon)
+		s.member("b", 0, "10.0.0.2:10911", soon)
+		s.shows("mass_expiries_total 1")
+	}},
+	"FingerpostAccessDenied": {args: []string{"--remoting-protection", "on"}, first: keys, fault: func(s *server) {
+		answered(s.t, s.send(request(205, `"brokerName":"a"`)))
+		s.shows(`access_denied_total{class="admin",reason="unsigned"} 1`)
+	}},
+	"FingerpostCertificateEnds": {first: pair, fault: func(s *server) {
+		ends := certify(s, 3*24*time.Hour)
+		s.shows(`tls_certificate_not_after_timestamp_seconds{face="remoting"} ` + strconv.FormatFloat(float64(ends.Unix()), 'g', -1, 64))
+	}},
+	"FingerpostPeersDiffer": {
+		args: []string{"--peers-interval", "5s"},
+		first: func(s *server) []string {
+			s.other = start(s.t, fault{})
+			return []string{"--peers", s.other.remoting}
+		},
+		before: func(s *server) { s.shows(fmt.Sprintf("peer_up{peer=%q} 1", s.other.remoting)) },
+		fault: func(s *server) {
+			s.other.member("a", 0, "10.0.0.1:10911")
+			s.shows(fmt.Sprintf(`peer_differences{kind="broker",peer=%q} 1`, s.other.remoting))
+		},
+	},
+	"FingerpostSlowPeers":    {args: []string{"--remoting-write-timeout", "1s"}, fault: neverReads},
+	"FingerpostBusy":         {under: []string{"env", "GOMAXPROCS=1"}, args: []string{"--remoting-overload-delay", "1us"}, fault: crowd},
+	"FingerpostSlowRequests": {fault: slowly},
+	"FingerpostTooManyFiles": {under: []string{"sh", "-c", `ulimit -n 64 && exec "$0" "$@"`}, fault: fillFiles},
+	"FingerpostWatchersLag":  {args: manyWrites, before: fallBehind, fault: catchUp},
+	"FingerpostWatchResets":  {args: manyWrites, before: fallBehind, fault: catchUp},
+}
+
+// soon is the shortest time for which a member may be silent.
+const soon = `,"heartbeatTimeoutMillis":5000`
+
+// keys makes a file of access keys, so that requests without a signature are refused for
+// that.
+func keys(s *server) []string {
+	s.put("keys.yml", []byte("accounts:\n- accessKey: operator\n  secretKey: secretOfOperator\n  admin: true\n"))
+	return []string{"--remoting-access-keys-file", filepath.Join(s.dir, "keys.yml")}
+}
+
+// pair makes a certificate for the remoting port that lasts.
+func pair(s *server) []string {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.key = key
+	s.put("key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	certify(s, 365*24*time.Hour)
+	return []string{"--tls-server-cert-path", filepath.Join(s.dir, "cert.pem"), "--tls-server-key-path", filepath.Join(s.dir, "key.pem")}
+}
+
+// certify puts a certificate in place that ends after a while, and returns when.
+func certify(s *server, lasts time.Duration) time.Time {
+	ends := time.Now().Add(lasts)
+	of := &x509.Certificate{SerialNumber: big.NewInt(ends.Unix()), NotBefore: time.Now().Add(-time.Hour), NotAfter: ends}
+	der, err := x509.CreateCertificate(rand.Reader, of, of, s.key.Public(), s.key)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.put("cert.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	return ends
 }
 
 func many(n int, f func()) {
