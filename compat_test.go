@@ -80,3 +80,34 @@ func TestCompatibilityPagesNameTheGoClient(t *testing.T) {
 		}
 	}
 }
+
+// TestCompatibilityPagesNameTheOtherClients holds the versions of the clients in
+// interop/clients against what is fetched for them.
+func TestCompatibilityPagesNameTheOtherClients(t *testing.T) {
+	for _, c := range []struct{ file, version, name string }{
+		{"grpc-java/pom.xml", `<artifactId>rocketmq-client-java</artifactId>\s+<version>(\S+)</version>`, "`rocketmq-client-java`"},
+		{"grpc-node/package.json", `"rocketmq-client-nodejs": "(\S+)"`, "`rocketmq-client-nodejs`"},
+		{"grpc-python/requirements.txt", `rocketmq-python-client==(\S+)`, "`rocketmq-python-client`"},
+		{"spring/pom.xml", `<artifactId>rocketmq-spring-boot-starter</artifactId>\s+<version>(\S+)</version>`, "`rocketmq-spring-boot-starter`"},
+		{"../scenarios/ecosystem.py", `17, {"spring-boot.version": "(\S+)"`, "Spring Boot 2.7.18,"},
+	} {
+		text, err := os.ReadFile("interop/clients/" + c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := regexp.MustCompile(c.version).FindSubmatch(text)
+		if m == nil {
+			t.Errorf("interop/clients/%s names no version of %s", c.file, c.name)
+			continue
+		}
+		for _, page := range []string{"docs/compatibility.md", "docs/zh-CN/compatibility.md"} {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := c.name + " " + string(m[1]); !strings.Contains(string(text), want) {
+				t.Errorf("%s does not have %q", page, want)
+			}
+		}
+	}
+}

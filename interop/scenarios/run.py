@@ -7,8 +7,8 @@
 
 Every check prints "PASS ..." or "FAIL ...: reason". A scenario with a failure is tried once more with new names, and
 says so; what counts is its last try. The last line is "N passed, N failed"; the exit status is 0 only where nothing
-failed. Scenarios: cluster, acting, switch, swap, mixed, proxy, rest,
-warm, peers, rolling; --set chooses what and which versions.
+failed. Scenarios: cluster, discovery, cli, acting, switch, swap, mixed, proxy, rest, warm, tls, acl, peers, rolling,
+grpc, spring; --set chooses what and which versions.
 """
 import argparse
 import os
@@ -24,6 +24,7 @@ from acting import acting
 from closed import acl, tls
 from cluster import cluster
 from discovery import cli, discovery
+from ecosystem import grpc, prepare, spring
 from peers import peers
 from report import Report, Stop, lab
 from rest import rest
@@ -40,7 +41,7 @@ LIMIT = 900         # seconds for one try of one scenario, its waits for others 
 FULL = [(cluster, "5.5.0"), (discovery, "5.5.0"), (cli, "5.5.0"), (cli, "4.9.7"), (acting, "5.5.0"), (cluster, "5.3.3"), (acting, "5.3.3"), (cluster, "4.9.7"), (cluster, "4.8.0"),
         (switch, "5.5.0"), (switch, "5.3.3"), (switch, "4.9.7"), (switch, "4.8.0"), (mixed, ("4.9.7", "5.5.0")),
         (mixed, ("4.8.0", "5.3.3")), (proxy, "5.5.0"), (proxy, "5.3.3"), (rest, "5.5.0"), (warm, "5.5.0"), (tls, "5.5.0"), (acl, "5.5.0"), (peers, "5.5.0"), (rolling, "5.5.0"), (peers, "4.9.7"),
-        (swap, tuple(VERSIONS))]
+        (grpc, "5.5.0"), (spring, "5.5.0"), (swap, tuple(VERSIONS))]
 CI = [(cluster, "5.5.0"), (acting, "5.5.0"), (rest, "5.5.0"), (warm, "5.5.0"), (peers, "5.5.0"), (rolling, "5.5.0"), (cluster, "4.9.7"), (mixed, ("4.8.0", "5.3.3")),
       (swap, tuple(VERSIONS))]
 SETS = {"full": FULL, "ci": CI}
@@ -174,6 +175,7 @@ def main():
     versions = sorted({v for _, vs in plan for v in ([vs] if isinstance(vs, str) else vs)})
     for version in versions:
         lab.probe_classes(version)
+    prepare({scenario for scenario, _ in plan})
     root = pathlib.Path(a.work or tempfile.mkdtemp(prefix="rmq-interop-")).resolve()
     root.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
