@@ -45,11 +45,14 @@ func newPeerTable() *table {
 }
 
 func peerRow(tb *table, p *api.Peer) {
-	topics := ""
+	topics, checked := "", ""
 	if p.TopicCount != nil {
 		topics = itoa(*p.TopicCount)
 	}
-	tb.row(p.Peer, p.State, p.Software, p.BrokerCount, p.MemberCount, topics, p.Differences, p.Pending, p.CheckedAt.String(), p.LastError)
+	if p.CheckedAt != nil { // it is nil until the first comparison
+		checked = p.CheckedAt.String()
+	}
+	tb.row(p.Peer, p.State, p.Software, p.BrokerCount, p.MemberCount, topics, p.Differences, p.Pending, checked, p.LastError)
 }
 
 func peerOut(s *peers.Status) api.Peer {

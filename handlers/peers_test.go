@@ -329,3 +329,17 @@ func TestClientOnPeersToo(t *testing.T) {
 		t.Error("the peer still has the key")
 	}
 }
+
+// A peer that has never answered has no time of a comparison, in a table as in JSON.
+func TestPeerThatNeverAnswered(t *testing.T) {
+	e := newEnv(t, withPeer(t, &peer{down: true}))
+	for _, r := range []*answer{
+		e.get("/api/v1/peers?format=text"),
+		e.admin("POST", "/api/v1/peers/peer:9876/check?format=text", ""),
+		e.get("/api/v1/peers/peer:9876/diff?format=text"),
+	} {
+		if s := string(r.ok(t, 200).body); !strings.Contains(s, "peer:9876") || !strings.Contains(s, "unreachable") {
+			t.Errorf("said of a peer that never answered:\n%s", s)
+		}
+	}
+}
