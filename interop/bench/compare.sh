@@ -5,7 +5,7 @@
 #
 #   compare.sh quick           start, lookups and registrations at one size, 3 rounds: some minutes
 #   compare.sh full            start, lookups, idle connections, registrations, losses and both at once at the sizes that
-#                              docs/performance.md tells of, 5 rounds: half an hour
+#                              docs/performance.md tells of, 5 rounds: less than half an hour
 #   compare.sh run FLAGS...    nscompare with these flags (nscompare -h)
 #
 # OUT=DIR is where the JSON lines and tables go (default: a new temporary directory), PORT=28100 the first port,
@@ -40,8 +40,8 @@ full)
 	set -- -rounds 5 -duration "${DURATION:-600ms}" -warmup 300ms -jit "${JIT:-8s}" -quiet-wait 2s -echo net
 	measure startup "$@" -sizes 3x100 -plan startup
 	# Each large size beside a small one with bodies of the same length.
-	measure route "$@" -sizes 3x100,20x2000,50x100,50x10000,10x100,10x50000 -plan route,miss
-	measure other "$@" -sizes 20x2000 -plan open,other,churn
+	measure route "$@" -sizes 3x100,20x2000,50x100,50x10000 -plan route,miss
+	measure broad "$@" -sizes 10x100,10x50000 -plan route -match "c16 i32"
 	measure idle "$@" -sizes 3x100 -plan idle -rounds 1 -duration 10s -jit 0s
 	measure reg "$@" -sizes 20x2000,10x50000 -plan reg,loss
 	measure mixed "$@" -sizes 50x10000 -plan mixed -duration 2s
