@@ -183,8 +183,12 @@ func (b *disputeBook) readTaken(m *MemberChange, now time.Time) {
 }
 
 func (b *disputeBook) noteClash(m *MemberChange, now time.Time) {
+	other, joined := strings.CutPrefix(m.Detail, belongsTo)
+	if !joined && m.Before != nil {
+		other = m.Before.Cluster // whose place it took, and with it the name
+	}
 	b.note(disputeKey{NameInTwoClusters, m.Broker, 0, "", "", ""}, Dispute{
-		Kind: NameInTwoClusters, Broker: m.Broker, ID: m.ID, Cluster: m.After.Cluster, Addr: m.After.Addr, Other: m.Detail, Detail: m.Detail,
+		Kind: NameInTwoClusters, Broker: m.Broker, ID: m.ID, Cluster: m.After.Cluster, Addr: m.After.Addr, Other: other, Detail: m.Detail,
 	}, now)
 }
 
@@ -255,7 +259,7 @@ func (s *Snapshot) standing(known []Dispute) []Dispute {
 			m, l := g.Members[i], s.LiveOf(g.Members[i])
 			known = append(known, Dispute{
 				Kind: NameInTwoClusters, Broker: g.Name, ID: m.ID, Cluster: m.Cluster, Addr: m.Addr,
-				Detail: "the name belongs to cluster " + g.Cluster, First: l.Registered, Last: l.LastSeen(), Count: 1,
+				Detail: belongsTo + g.Cluster, First: l.Registered, Last: l.LastSeen(), Count: 1,
 			})
 			at = len(known) - 1
 		}

@@ -70,6 +70,23 @@ func TestNameInTwoClustersIsADisputeAsLongAsItStands(t *testing.T) {
 	b.tells(t)
 }
 
+// Neither stands beside the other: each takes the name as a whole.
+func TestNameThatTwoClustersTakeInTurnIsADispute(t *testing.T) {
+	b := newBed(t)
+	_ = b.enter("c1", "a", 0, "X")
+	b.clock.advance(time.Second)
+	_ = b.enter("c2", "a", 0, "Y")
+	b.tells(t, "name-in-two-clusters a/0 c2 @Y against c1 ×1 now")
+	b.clock.advance(time.Second)
+	_ = b.enter("c1", "a", 0, "X")
+	b.tells(t, "name-in-two-clusters a/0 c1 @X against c2 ×2 now")
+
+	// One that joined is told of after it has left, too.
+	_ = b.enter("c3", "a", 1, "Z")
+	_, _ = b.Unregister("c3", "a", "Z", 1, Cause{})
+	b.tells(t, "name-in-two-clusters a/1 c3 @Z against c1 ×3 now")
+}
+
 func TestRefusedRegistrationIsADispute(t *testing.T) {
 	b := newBed(t)
 	state := func(n int64) func(*Registration) { return func(r *Registration) { r.Version.State = n } }

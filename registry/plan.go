@@ -80,13 +80,17 @@ func (s *Snapshot) plan(reg *Registration, now time.Time) *plan {
 	return p
 }
 
+// belongsTo begins the detail of a clash with a group of another cluster, and ends it with
+// that cluster.
+const belongsTo = "the name belongs to cluster "
+
 // clash notes that two clusters use the sender's broker name: it joins the group of
 // another one, or takes the place of a member of another one and with it the name.
 func (p *plan) clash(reg *Registration) {
 	old := p.was.group
 	switch {
 	case p.group.Cluster != reg.Cluster:
-		p.conflictDetail = "the name belongs to cluster " + p.group.Cluster
+		p.conflictDetail = belongsTo + p.group.Cluster
 	case old != nil && old.Cluster != reg.Cluster && p.rival != nil:
 		p.conflictDetail = "the name belonged to cluster " + old.Cluster + " and the place to " + p.rival.Addr
 	default:

@@ -130,7 +130,7 @@ func TestBudgets(t *testing.T) {
 	}
 	page := string(d.index.plain)
 	requests := 1 + len(regexp.MustCompile(`<link rel="stylesheet"|<script `).FindAllString(page, -1))
-	const calls = 7 // whoami, the websocket, stats, health, events twice, version
+	const calls = 9 // whoami, the websocket, stats, health, peers, conflicts, events twice, version
 	t.Logf("first view: %d requests", requests+calls)
 	if requests+calls > 15 {
 		t.Errorf("the first view takes %d requests", requests+calls)

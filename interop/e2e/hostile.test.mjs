@@ -15,7 +15,9 @@ test('names of any characters are text, and have an address', async (t) => {
   t.after(() => server.stop());
   const b = new Broker(server.remoting, { cluster: '<b>cluster</b>', name: 'broker<i>', id: 0, addr: '10.0.0.1:10911', zone: '<u>zone</u>' });
   await b.serve(Object.fromEntries(names.map((n) => [n, {}]))).register();
-  t.after(() => b.stop());
+  const twin = new Broker(server.remoting, { cluster: '<u>other</u>', name: 'broker<i>', id: 1, addr: '<i>10.0.0.2</i>:10911' });
+  await twin.register();
+  t.after(() => [b, twin].forEach((x) => x.stop()));
   const browser = await Browser.open();
   t.after(() => browser.close());
   const { page } = browser;
@@ -31,7 +33,7 @@ test('names of any characters are text, and have an address', async (t) => {
     await page.waitForFunction((n) => document.querySelector('main h1')?.textContent === n, visible(name));
     await page.getByRole('cell', { name: 'broker<i>' }).first().waitFor();
   }
-  for (const view of ['#/', '#/clusters', '#/brokers', '#/brokers/' + encodeURIComponent('broker<i>'), '#/events', '#/topics/' + encodeURIComponent(names[0]) + '?tab=clients']) {
+  for (const view of ['#/', '#/clusters', '#/brokers', '#/brokers/' + encodeURIComponent('broker<i>'), '#/conflicts', '#/events', '#/topics/' + encodeURIComponent(names[0]) + '?tab=clients']) {
     await browser.show(server, view);
     assert.equal(await page.evaluate(() => document.querySelectorAll('main img, main script, main svg[onload], main i:not(.left i, .skeleton i), main u').length), 0, view);
   }

@@ -3,10 +3,10 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Browser } from './lib/browser.mjs';
-import { demo } from './lib/demo.mjs';
+import { demo, quarrel } from './lib/demo.mjs';
 import { Server } from './lib/server.mjs';
 
-const views = ['#/', '#/clusters', '#/brokers', '#/brokers/broker-a', '#/topics', '#/topics/OrderCreated', '#/topics/OrderCreated?tab=clients', '#/stale', '#/events', '#/kv/ORDER_TOPIC_CONFIG/OrderCreated', '#/config', '#/connections', '#/peers', '#/api'];
+const views = ['#/', '#/clusters', '#/brokers', '#/brokers/broker-a', '#/topics', '#/topics/OrderCreated', '#/topics/OrderCreated?tab=clients', '#/stale', '#/conflicts', '#/events', '#/kv/ORDER_TOPIC_CONFIG/OrderCreated', '#/config', '#/connections', '#/peers', '#/api'];
 
 /** What sticks out of the window although it does not scroll by itself. */
 const overflow = () => {
@@ -25,6 +25,7 @@ test('small, large, spaced, still', async (t) => {
   const server = await Server.start({ flags: ['--peers', '10.0.0.2:9876'] });
   t.after(() => server.stop());
   const fleet = await demo(server, { topics: 60 });
+  fleet.push(...await quarrel(server));
   t.after(() => fleet.forEach((b) => b.stop()));
   for (const [what, o, locale] of [['320 pixels', { viewport: { width: 320, height: 640 } }, 'en-US'], ['320 pixels, Chinese', { viewport: { width: 320, height: 640 } }, 'zh-CN'], ['200 %', { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }, 'en-US']]) {
     await t.test(what, async (t) => {

@@ -158,10 +158,12 @@ export function unwritable(store, brokerName) {
 /**
  * What needs a look, worst first. Each item has an id, a level, the key of its text with
  * values, how many topics nobody can write to for it, and the path of the place where more is told.
- * @param {{store: any, groups: any[], now: number, stale?: number, checks?: any[], peers?: any[]}} state
+ * @param {{store: any, groups: any[], now: number, stale?: number, checks?: any[], peers?: any[], conflicts?: any[], open?: boolean}} state
  */
-export function problems({ store, groups: gs, now, stale = 0, checks = [], peers = [], open = false }) {
+export function problems({ store, groups: gs, now, stale = 0, checks = [], peers = [], conflicts = [], open = false }) {
   const out = [];
+  // Where conflicts of a broker are explained, if the server tells of one of that kind.
+  const quarrel = (kind, broker) => (conflicts.some((c) => c.kind === kind && c.brokerName === broker) ? { path: ['conflicts'], query: { q: broker } } : null);
   if (open) out.push({ id: 'open', level: 'warn', key: 'problem.open', values: {}, path: ['config'], query: { q: 'auth' } });
   const hour = now - 3_600_000;
   for (const g of gs) {
@@ -172,7 +174,7 @@ export function problems({ store, groups: gs, now, stale = 0, checks = [], peers
         values: { broker: g.name, since: lost ? Date.parse(lost.time) : 0 }, topics: unwritable(store, g.name), path: ['brokers', g.name],
       });
     }
-    if (g.clash) out.push({ id: 'clash/' + g.name, level: 'bad', key: 'problem.clash', values: { broker: g.name }, path: ['brokers', g.name] });
+    if (g.clash) out.push({ id: 'clash/' + g.name, level: 'bad', key: 'problem.clash', values: { broker: g.name }, ...quarrel('name-in-two-clusters', g.name) ?? { path: ['brokers', g.name] } });
     if (g.wipe) {
       out.push({ id: 'wiped/' + g.name, level: 'warn', key: 'problem.wiped',
         values: { broker: g.name, n: g.wipe.topicCount ?? g.topics, since: Date.parse(g.wipe.since), actor: g.wipe.actor ?? '' }, path: ['brokers', g.name] });
@@ -201,7 +203,14 @@ export function problems({ store, groups: gs, now, stale = 0, checks = [], peers
   for (const [member, { set, change }] of refused) {
     out.push({ id: 'refused/' + member, level: 'warn', key: 'problem.refused',
       values: { broker: change.brokerName, actor: set.cause?.actor ?? '', since: Date.parse(set.time), why: change.detail ?? change.code ?? '' },
-      path: ['events'], query: { broker: change.brokerName } });
+      ...quarrel('registration-refused', change.brokerName) ?? { path: ['events'], query: { broker: change.brokerName } } });
+  }
+  const clashing = new Set(gs.filter((g) => g.clash).map((g) => g.name));
+  for (const c of conflicts) {
+    const { kind, brokerName: broker, brokerId: id, brokerAddr: addr } = c;
+    const isTold = kind === 'name-in-two-clusters' ? clashing.has(broker) : kind === 'registration-refused' && refused.has(broker + '/' + id);
+    if (!c.active || isTold) continue;
+    out.push({ id: ['conflict', kind, broker, id, addr, c.code].join('/'), level: levelOf[kind] ?? 'warn', key: 'problem.' + kind, values: { broker, id, addr, against: c.against, n: c.count }, ...quarrel(kind, broker) });
   }
   for (const p of peers) {
     const at = { id: 'peer/' + p.peer, path: ['peers', p.peer] };
@@ -220,6 +229,9 @@ export function problems({ store, groups: gs, now, stale = 0, checks = [], peers
   const weight = { bad: 0, warn: 1, info: 2 };
   return out.sort((a, b) => weight[a.level] - weight[b.level]);
 }
+
+// What takes routes from clients is worse than what changes nothing.
+const levelOf = { 'name-in-two-clusters': 'bad', 'place-contested': 'bad', 'address-contested': 'bad', 'removal-refused': 'info' };
 
 const isEnd = (op) => op === 'expired' || op === 'disconnected' || op === 'deleted';
 

@@ -15,7 +15,7 @@ import { Icon, Logo } from './atoms.js';
 /** The places, in the order of the list. `key` follows g on the keyboard. */
 export const places = [
   { id: 'overview', key: 'o' }, { id: 'clusters', key: 'c' }, { id: 'brokers', key: 'b' }, { id: 'topics', key: 't' },
-  { id: 'stale', key: 's' }, { id: 'events', key: 'e' }, { id: 'kv', key: 'k' }, { id: 'config', key: 'f' },
+  { id: 'stale', key: 's' }, { id: 'conflicts', key: 'x' }, { id: 'events', key: 'e' }, { id: 'kv', key: 'k' }, { id: 'config', key: 'f' },
   { id: 'connections', key: 'n' }, { id: 'peers', key: 'p' }, { id: 'api', key: 'a' },
 ];
 
@@ -28,6 +28,7 @@ const views = {
   topics: { load: () => import('../views/topics.js'), fill: true },
   topic: { load: () => import('../views/topic.js') },
   stale: { load: () => import('../views/stale.js'), fill: true },
+  conflicts: { load: () => import('../views/conflicts.js') },
   events: { load: () => import('../views/events.js') },
   kv: { load: () => import('../views/kv.js') },
   config: { load: () => import('../views/config.js'), fill: true },

@@ -1,8 +1,9 @@
 // What a view shows when it has nothing to show: loading, empty, nothing found, failed,
 // not permitted. And how a view reads a list that the feed does not carry.
-import { html, useEffect, useRef, useState } from '../vendor/preact.js';
+import { html, useEffect, useMemo, useRef, useState } from '../vendor/preact.js';
 import { get, Problem } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
+import { store } from '../lib/live.js';
 import { Code, Go, Icon } from './atoms.js';
 
 /** Grey lines, after a moment: what is there at once needs none. */
@@ -62,6 +63,28 @@ export function useGet(address, deps = []) {
   }, [address, again, ...deps]);
   const mine = state.of === address;
   return { data: mine ? state.data : null, error: mine ? state.error : null, loading: state.loading, at: state.at, retry: () => setAgain((n) => n + 1) };
+}
+
+/**
+ * Something that becomes another soon after the feed told of a change of that kind, or that
+ * it missed some; as one of the deps of useGet. It does so once in five seconds at most,
+ * however many changes there are.
+ * @param {string} kind such as "member"
+ */
+export function useNews(kind) {
+  const moved = store.eventsMoved.value;
+  const latest = useMemo(() => store.events.findLast((set) => set.gap || set.changes.some((c) => c.kind === kind)), [moved, kind]);
+  const [told, tell] = useState(latest);
+  const at = useRef(0);
+  useEffect(() => {
+    if (latest === told) return undefined;
+    const timer = setTimeout(() => {
+      at.current = Date.now();
+      tell(latest);
+    }, Math.max(0, at.current + 5000 - Date.now()));
+    return () => clearTimeout(timer);
+  }, [latest, told]);
+  return told;
 }
 
 /** The usual three answers of useGet, so that views only write the fourth. */

@@ -9,7 +9,7 @@ import { serverNow } from '../lib/clock.js';
 import { get, me } from '../lib/api.js';
 import { Badge, Go, Head, Icon, Name, Spark, State, TimeLeft } from '../ui/atoms.js';
 import { ChangeLines } from '../ui/changes.js';
-import { Loading, NoBrokers, useGet } from '../ui/states.js';
+import { Loading, NoBrokers, useGet, useNews } from '../ui/states.js';
 
 /** The sets with counts of topics; made anew only when the store moved. */
 export function useGroups() {
@@ -42,6 +42,7 @@ export function Overview() {
   const stats = useGet(store.known.value ? 'stats' : null, [online && beat]);
   const health = useGet(store.known.value ? '../../healthz?verbose' : null, [online && beat]);
   const peers = useGet(store.known.value ? 'peers' : null, [online && beat]);
+  const conflicts = useGet(store.known.value ? 'conflicts' : null, [online && beat, useNews('member')]);
   useEffect(() => { if (store.known.value) loadPast(); }, [store.known.value]);
   store.eventsMoved.value;
   if (!store.known.value) return html`<${Loading} lines=${10} />`;
@@ -49,7 +50,7 @@ export function Overview() {
   // Only what its broker no longer names can be cleaned up; the rest is told by other cards.
   const staleTopics = stats.data?.staleTopics?.['not-in-last-registration'] ?? 0;
   const checks = health.data?.checks ?? health.error?.checks ?? [];
-  const wrong = problems({ store, groups: gs, now, stale: staleTopics, checks, peers: peers.data?.items, open: me.value?.method === 'anonymous' && role.value === 'admin' });
+  const wrong = problems({ store, groups: gs, now, stale: staleTopics, checks, peers: peers.data?.items, conflicts: conflicts.data?.items, open: me.value?.method === 'anonymous' && role.value === 'admin' });
   return html`<div class="stack"><${Answer} groups=${gs} wrong=${wrong} />
     ${wrong.length > 0 && html`<ul class="stack tight">${wrong.slice(0, 8).map((p) => html`<${ProblemCard} key=${p.id} p=${p} />`)}
       ${wrong.length > 8 && html`<li class="muted">${t('overview.more', { n: wrong.length - 8 })}</li>`}</ul>`}</div>
@@ -71,7 +72,7 @@ function ProblemCard({ p }) {
   const v = p.values;
   const values = {
     ...v, broker: html`<b><${Name} of=${v.broker ?? ''} /></b>`, since: v.since ? when(v.since, serverNow()) : '',
-    left: v.left !== undefined ? duration(v.left) : '',
+    left: v.left !== undefined ? duration(v.left) : '', ...(v.addr && { addr: html`<${Name} of=${v.addr} />` }), ...(v.against && { against: html`<${Name} of=${v.against} />` }),
   };
   return html`<li class=${'problem ' + p.level}><${Icon} name=${p.level === 'info' ? 'info' : 'warn'} /><span>${rich(p.key, values)}${p.topics > 0 && t('gap') + t('problem.unwritable', { n: p.topics })}</span>
     <${Go} to=${p.path} query=${p.query} class="nowrap">${p.path[1] ?? t('nav.' + p.path[0])} <span aria-hidden="true">→</span><//></li>`;

@@ -52,3 +52,26 @@ export async function demo(server, { topics = 240 } = {}) {
   await server.call('DELETE', 'brokers/pay-c/write-perm');
   return fleet.filter((b) => b !== lost);
 }
+
+/**
+ * Every kind of conflict: one name in two clusters, a place and an address that change
+ * hands, a registration that is refused, a sign-off that comes too late.
+ * @returns {Promise<Broker[]>} those that are connected
+ */
+export async function quarrel(server) {
+  const broker = (cluster, name, id, addr) => new Broker(server.remoting, { cluster, name, id, addr });
+  const twins = [broker('DefaultCluster', 'twin', 0, '10.0.7.1:10911'), broker('PayCluster', 'twin', 1, '10.0.7.2:10911')];
+  const rivals = [broker('LogCluster', 'rival', 0, '10.0.7.3:10911'), broker('LogCluster', 'rival', 0, '10.0.7.4:10911')];
+  const shared = [broker('LogCluster', 'left-hand', 0, '10.0.7.5:10911'), broker('LogCluster', 'right-hand', 0, '10.0.7.5:10911')];
+  for (const b of twins) await b.register();
+  for (let i = 0; i < 4; i++) for (const pair of [rivals, shared]) await pair[i % 2].register();
+  const late = broker('LogCluster', 'rival', 0, '10.0.7.7:10911');
+  await late.connect();
+  await late.unregister();
+  const taken = { clusterName: 'DefaultCluster', brokerAddr: '10.0.7.6:10911', topicConfigTable: {} };
+  await server.call('PUT', 'brokers/twin/members/0', taken).then(() => { throw new Error('a held place was given away'); }, (err) => {
+    if (!/member-held-by-remoting/.test(err.message)) throw err;
+  });
+  twins.forEach((b) => b.live());
+  return [...twins, ...rivals, ...shared, late];
+}

@@ -64,6 +64,7 @@ test('words that come from the server have a text', () => {
   for (const p of places) assert.ok(has('nav.' + p.id), p.id);
   for (const op of ['created', 'changed', 'deleted', 'expired', 'disconnected', 'rejected', 'ownerChanged', 'wiped', 'restored', 'diverged', 'converged', 'started', 'stopping']) assert.ok(has('op.' + op), op);
   for (const r of ['not-in-last-registration', 'broker-unknown', 'no-master', 'read-only-everywhere']) assert.ok(has('stale.' + r), r);
+  for (const k of ['name-in-two-clusters', 'place-contested', 'address-contested', 'registration-refused', 'removal-refused']) assert.ok(has('conflicts.' + k) && has(`conflicts.${k}.text`) && has(`conflicts.${k}.do`) && has('problem.' + k), k);
   for (const s of ['default', 'file', 'env', 'flag', 'runtime']) assert.ok(has('config.from.' + s), s);
   for (const r of ['none', 'viewer', 'registrar', 'admin']) assert.ok(has('role.' + r) && has(`role.${r}.text`), r);
   for (const m of ['anonymous', 'token', 'basic', 'certificate', 'session']) assert.ok(has('method.' + m), m);

@@ -185,6 +185,9 @@ test('problems are named, worst first', () => {
   assert.equal(list[0].key, 'problem.noMasterSince');
   assert.equal(list[0].topics, 1);
   assert.deepEqual(problems({ store: new Store(), groups: [], now: 0, open: true }).map((p) => p.id), ['open']);
+  const between = (kind, brokerName, active = true) => ({ kind, brokerName, brokerId: 0, brokerAddr: 'X', against: 'Y', active, count: 3 });
+  const all = problems({ store: s, groups: gs, now: 1_000_000 + 70_000, conflicts: [between('registration-refused', 'z'), between('place-contested', 'p'), between('place-contested', 'over', false), between('removal-refused', 'r')] });
+  assert.deepEqual(all.filter((p) => p.path[0] === 'conflicts').map((p) => [p.key, p.level, p.query.q]), [['problem.place-contested', 'bad', 'p'], ['problem.refused', 'warn', 'z'], ['problem.removal-refused', 'info', 'r']], 'each once, those that go on, with the way to their explanation');
   const since = '2025-11-29T06:51:02.113Z';
   const peers = [{ peer: 'a:1', state: 'reachable', differences: 0, since }, { peer: 'b:1', state: 'unreachable', differences: 3, since }, { peer: 'c:1', state: 'reachable', differences: 2, since }];
   const told = problems({ store: new Store(), groups: [], now: 0, peers, checks: [{ name: 'peers-agree', ok: false }] });
