@@ -27,7 +27,7 @@ async function fill(server) {
 // What a figure may be, in its unit.
 const budgets = {
   'first useful paint, first visit': [300, 'ms'],
-  'first useful paint, second visit': [300, 'ms'],
+  'first useful paint, later visits, median': [300, 'ms'],
   'requests to the first view': [20, ''],
   'bytes to the first view, compressed': [100 * 1024, ''],
   'open 20,000 topics': [500, 'ms'],
@@ -77,6 +77,10 @@ test('20,000 topics, 200 brokers', async (t) => {
         requestAnimationFrame(() => requestAnimationFrame(() => { globalThis.answered = performance.now(); }));
       }).observe(document, { childList: true, subtree: true });
     });
+    // A browser that has just been started takes a while for its first page, whatever it is.
+    await page.goto(server.base + '/livez');
+    browser.requests.length = 0;
+    bytes = 0;
     await page.goto(server.base + '/ui/');
     await page.waitForFunction(() => globalThis.answered);
     await page.waitForFunction(() => document.querySelector('.tile .value') && document.querySelectorAll('.changes li').length > 0);
@@ -86,10 +90,14 @@ test('20,000 topics, 200 brokers', async (t) => {
     assert.ok(browser.requests.every((r) => r.startsWith(server.base.replace('http', 'ws')) || r.startsWith(server.base) || r.startsWith('data:')), 'all of one origin');
     assert.match(await page.locator('.answer').innerText(), /4 clusters, 200 brokers, 20,000 topics/);
     // Seen again, everything but the data comes from the browser's own store.
-    await page.goto('about:blank');
-    await page.goto(server.base + '/ui/');
-    await page.waitForFunction(() => globalThis.answered);
-    figure('first useful paint, second visit', await page.evaluate(() => globalThis.answered));
+    const again = [];
+    for (let i = 0; i < 7; i++) {
+      await page.goto('about:blank');
+      await page.goto(server.base + '/ui/');
+      await page.waitForFunction(() => globalThis.answered);
+      again.push(await page.evaluate(() => globalThis.answered));
+    }
+    figure('first useful paint, later visits, median', median(again));
   });
 
   // The views are fetched ahead; then opening one is a matter of drawing.
