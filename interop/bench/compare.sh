@@ -4,8 +4,8 @@
 # Maven for the jars.
 #
 #   compare.sh quick           start, lookups and registrations at one size, 3 rounds: some minutes
-#   compare.sh full            start, lookups, idle connections, registrations, losses and both at once at the sizes that
-#                              docs/performance.md tells of, 5 rounds: less than half an hour
+#   compare.sh full            start, lookups, idle connections, registrations, losses and both at once, small and large,
+#                              5 rounds: less than half an hour
 #   compare.sh run FLAGS...    nscompare with these flags (nscompare -h)
 #
 # OUT=DIR is where the JSON lines and tables go (default: a new temporary directory), PORT=28100 the first port,
