@@ -73,6 +73,3 @@ func kindOf(code wire.RequestCode) kind {
 	}
 	return strictest
 }
-
-// AccessClassOf returns the class of a request code.
-func AccessClassOf(code wire.RequestCode) AccessClass { return kindOf(code).class }

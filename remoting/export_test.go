@@ -42,3 +42,6 @@ var TooBusy = tooBusy
 
 // FirstRequest is how long a connection in a broker's place may be silent.
 const FirstRequest = firstRequest
+
+// AccessClassOf returns the class of a request code.
+func AccessClassOf(code wire.RequestCode) AccessClass { return kindOf(code).class }
