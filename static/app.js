@@ -4,6 +4,7 @@ import { pick, setLanguage } from './lib/i18n.js';
 import { storedLanguage } from './lib/prefs.js';
 import { route, startRouter } from './lib/router.js';
 import { startClock } from './lib/clock.js';
+import { firstDrawn } from './lib/paint.js';
 import { feed, store } from './lib/live.js';
 import { signedOut, whoami } from './lib/api.js';
 import { App } from './ui/shell.js';
@@ -17,8 +18,10 @@ whoami().then((may) => { if (may !== 'no') feed.start(); });
 // within a moment: an empty frame before it would only be drawn to be drawn again.
 let waits = true;
 const draw = () => {
-  if (waits) render(html`<${App} />`, document.getElementById('app'));
+  if (!waits) return;
   waits = false;
+  render(html`<${App} />`, document.getElementById('app'));
+  firstDrawn();
 };
 effect(() => { if (store.known.value || signedOut.value) queueMicrotask(draw); });
 setTimeout(draw, 80);

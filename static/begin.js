@@ -11,17 +11,18 @@
     // Storage may be forbidden; the system's theme is used then.
   }
 
-  var at = new URL('../ws', document.baseURI);
-  at.protocol = at.protocol.replace('http', 'ws');
   var begun = globalThis.begun = { whoami: null, socket: null, heard: [] };
-  begun.whoami = fetch(new URL('../api/v1/whoami', document.baseURI), { headers: { Accept: 'application/json' }, credentials: 'same-origin' });
   // A socket that would be refused is not opened: a browser complains of it on its console.
-  begun.whoami.then(function (res) { return res.ok ? res.clone().json() : { role: 'none' }; }).then(function (me) {
-    if (me.role === 'none' || begun.late) return;
+  // The server wrote into the page whether this one would be.
+  if ('reads' in root.dataset) {
+    var at = new URL('../ws', document.baseURI);
+    at.protocol = at.protocol.replace('http', 'ws');
     var socket = begun.socket = new WebSocket(at.href, ['namesrv.v1']);
     socket.onopen = function () { socket.send(JSON.stringify({ op: 'subscribe', id: 'all', snapshot: true })); };
     socket.onmessage = function (e) { begun.heard.push(e.data); };
-  }).catch(function () {
+  }
+  begun.whoami = fetch(new URL('../api/v1/whoami', document.baseURI), { headers: { Accept: 'application/json' }, credentials: 'same-origin' });
+  begun.whoami.catch(function () {
     // The modules ask again, and say what is wrong.
   });
 })();

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"path"
 	"slices"
@@ -28,13 +29,15 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // needs no credentials. It may be used by many goroutines.
 type Dashboard struct {
 	version string // "v-" and the hash of all files
-	etag    string
-	index   *asset
+	mayRead func(*http.Request) bool
+	index   *asset            // for whoever has to log in first
+	open    *asset            // the same page for those who may read: its feed begins at once
 	files   map[string]*asset // by path below the version
 }
 
 type asset struct {
 	contentType string
+	etag        string // of the pages only: files have a version in their address
 	plain       []byte
 	// zipped is plain with gzip, or nil where that would not be smaller. It is made
 	// when it is first asked for: compressing everything would double the start-up.
@@ -44,7 +47,11 @@ type asset struct {
 // NewDashboard loads the files of fsys, which has an index.html that begins its links
 // with "./" and an app.js. Modules are joined to two scripts and style sheets to one.
 // It fails if a file is missing, or for a module that cannot be joined.
-func NewDashboard(fsys fs.FS) (*Dashboard, error) {
+//
+// mayRead tells whether who sends a request would be let into the feed; nil says no. The
+// page then opens its feed before it has asked who its reader is. It decides nothing: the
+// feed asks again.
+func NewDashboard(fsys fs.FS, mayRead func(*http.Request) bool) (*Dashboard, error) {
 	sources := make(map[string][]byte)
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -61,8 +68,10 @@ func NewDashboard(fsys fs.FS) (*Dashboard, error) {
 			return nil, fmt.Errorf("load the dashboard's files: %s is missing", name)
 		}
 	}
-	d := &Dashboard{files: make(map[string]*asset), version: "v-" + hashOf(sources)}
-	d.etag = `"` + d.version + `"`
+	d := &Dashboard{files: make(map[string]*asset), version: "v-" + hashOf(sources), mayRead: mayRead}
+	if mayRead == nil {
+		d.mayRead = func(*http.Request) bool { return false }
+	}
 	for name, text := range sources {
 		sources[name] = lighten(name, text)
 	}
@@ -70,7 +79,9 @@ func NewDashboard(fsys fs.FS) (*Dashboard, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.index = newAsset(indexPage, bytes.ReplaceAll(index, []byte(`="./`), []byte(`="`+d.version+`/`)))
+	page := bytes.ReplaceAll(index, []byte(`="./`), []byte(`="`+d.version+`/`))
+	d.index, d.open = newAsset(indexPage, page), newAsset(indexPage, bytes.Replace(page, []byte("<html "), []byte("<html data-reads "), 1))
+	d.index.etag, d.open.etag = `"`+d.version+`"`, `"`+d.version+`-reads"`
 	d.files[styleSheet] = newAsset(styleSheet, style)
 	for name, text := range sources {
 		// A script before the modules is none of them; a licence is there to be read.
@@ -137,6 +148,16 @@ func zip(text []byte) []byte {
 	return buf.Bytes()
 }
 
+// Compress makes the compressed forms that are otherwise made when somebody asks, so that
+// the first reader does not wait for them. It takes some tens of milliseconds.
+func (d *Dashboard) Compress() {
+	d.index.zipped()
+	d.open.zipped()
+	for _, name := range slices.Sorted(maps.Keys(d.files)) {
+		d.files[name].zipped()
+	}
+}
+
 // Version names the set of files: equal files have equal versions.
 func (d *Dashboard) Version() string { return d.version }
 
@@ -156,13 +177,17 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	_, name, _ := strings.Cut(r.URL.Path, Mount)
 	if name == "" || name == indexPage {
+		page := d.index
+		if d.mayRead(r) {
+			page = d.open
+		}
 		h.Set("Cache-Control", "no-cache")
-		h.Set("ETag", d.etag)
-		if r.Header.Get("If-None-Match") == d.etag {
+		h.Set("ETag", page.etag)
+		if r.Header.Get("If-None-Match") == page.etag {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		d.index.serve(w, r)
+		page.serve(w, r)
 		return
 	}
 	version, name, _ := strings.Cut(name, "/")

@@ -16,7 +16,7 @@ import (
 
 func newDashboard(t *testing.T) *Dashboard {
 	t.Helper()
-	d, err := NewDashboard(static.FS)
+	d, err := NewDashboard(static.FS, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,6 +57,24 @@ func TestIndex(t *testing.T) {
 	etag := ask(d, http.MethodGet, "/ui/").Header().Get("ETag")
 	if w := ask(d, http.MethodGet, "/ui/", "If-None-Match", etag); w.Code != http.StatusNotModified || w.Body.Len() != 0 {
 		t.Errorf("the same page again: %d", w.Code)
+	}
+}
+
+// Who may read gets a page that says so; it must not be taken for the other one.
+func TestIndexOfReaders(t *testing.T) {
+	d, err := NewDashboard(static.FS, func(r *http.Request) bool { return r.Header.Get("Cookie") != "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger, reader := ask(d, http.MethodGet, "/ui/"), ask(d, http.MethodGet, "/ui/", "Cookie", "a=b")
+	if strings.Contains(stranger.Body.String(), "data-reads") || !strings.Contains(reader.Body.String(), "<html data-reads lang=") {
+		t.Errorf("a stranger gets\n%s\nand a reader\n%s", stranger.Body, reader.Body)
+	}
+	for _, etag := range []string{stranger.Header().Get("ETag"), reader.Header().Get("ETag")} {
+		asStranger, asReader := ask(d, http.MethodGet, "/ui/", "If-None-Match", etag), ask(d, http.MethodGet, "/ui/", "If-None-Match", etag, "Cookie", "a=b")
+		if asStranger.Code == asReader.Code {
+			t.Errorf("%s is answered with %d to both", etag, asReader.Code)
+		}
 	}
 }
 
@@ -139,7 +157,7 @@ func TestBudgets(t *testing.T) {
 
 func TestVersionFollowsTheFiles(t *testing.T) {
 	of := func(app string) string {
-		d, err := NewDashboard(fstest.MapFS{"index.html": {Data: []byte("<head></head>")}, "app.js": {Data: []byte("// " + app)}})
+		d, err := NewDashboard(fstest.MapFS{"index.html": {Data: []byte("<head></head>")}, "app.js": {Data: []byte("// " + app)}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +167,7 @@ func TestVersionFollowsTheFiles(t *testing.T) {
 		t.Error("versions do not follow the files")
 	}
 	for _, f := range []fstest.MapFS{{"app.js": {}}, {"index.html": {}}} {
-		if _, err := NewDashboard(f); err == nil || !strings.Contains(err.Error(), "is missing") {
+		if _, err := NewDashboard(f, nil); err == nil || !strings.Contains(err.Error(), "is missing") {
 			t.Errorf("%v: %v", f, err)
 		}
 	}

@@ -83,7 +83,8 @@ type snapshotWriter struct {
 	id     string
 	filter *convert.Filter
 	groups []*registry.Group // that are still to come
-	topics []*registry.Topic // likewise
+	topics []*registry.Topic // likewise, once listed is set
+	listed bool
 	first  bool
 	done   bool
 	part   api.FeedSnapshot
@@ -99,16 +100,35 @@ func newSnapshotWriter(v *convert.View, id string, f *convert.Filter) *snapshotW
 			w.groups = append(w.groups, g)
 		}
 	}
-	if wants(f, api.KindTopic) {
-		names := v.TopicNames()
-		w.topics = make([]*registry.Topic, 0, len(names))
-		for _, name := range names {
-			if t := v.Snapshot.Topic(name); wantsTopic(v, f, t) {
-				w.topics = append(w.topics, t)
-			}
+	return w
+}
+
+// list finds the topics, in order of name. Nobody waits for that to see the members.
+func (w *snapshotWriter) list() {
+	w.listed = true
+	names := w.v.TopicNames()
+	w.topics = make([]*registry.Topic, 0, len(names))
+	for _, name := range names {
+		if t := w.v.Snapshot.Topic(name); wantsTopic(w.v, w.filter, t) {
+			w.topics = append(w.topics, t)
 		}
 	}
-	return w
+}
+
+// outline counts the topics, or returns nil if they are too few for that.
+func (w *snapshotWriter) outline() *api.FeedOutline {
+	if w.v.TopicCount() < outlineFrom || !wants(w.filter, api.KindTopic) {
+		return nil
+	}
+	topics := w.v.Topics()
+	if w.filter != nil {
+		w.list()
+		topics = slices.Values(w.topics)
+	}
+	if out := outlineOf(topics); out.Topics >= outlineFrom {
+		return out
+	}
+	return nil
 }
 
 // next returns the next frame, or nil behind the last.
@@ -118,13 +138,17 @@ func (w *snapshotWriter) next() []byte {
 	}
 	for len(w.groups) > 0 {
 		w.group(w.groups[0])
-		if w.groups = w.groups[1:]; len(w.groups) == 0 && len(w.topics) >= outlineFrom {
-			w.part.Outline = outlineOf(w.topics)
-			return w.flush(false)
+		if w.groups = w.groups[1:]; len(w.groups) == 0 {
+			if w.part.Outline = w.outline(); w.part.Outline != nil {
+				return w.flush(false)
+			}
 		}
 		if w.size >= maxFrame {
 			return w.flush(false)
 		}
+	}
+	if !w.listed && wants(w.filter, api.KindTopic) {
+		w.list()
 	}
 	for len(w.topics) > 0 {
 		w.topic(w.topics[0])
@@ -160,11 +184,13 @@ func (w *snapshotWriter) topic(t *registry.Topic) {
 
 // outlineOf counts topics. Those with equal queues share one slice, so slices are counted
 // first and read once.
-func outlineOf(topics []*registry.Topic) *api.FeedOutline {
+func outlineOf(topics iter.Seq[*registry.Topic]) *api.FeedOutline {
+	total := 0
 	lists := make(map[*registry.QueueData]int)
 	counts := make(map[string]*api.FeedBrokerOutline)
 	queues := make(map[*registry.QueueData][]registry.QueueData)
-	for _, t := range topics {
+	for t := range topics {
+		total++
 		qs := t.Queues()
 		lists[&qs[0]]++
 		queues[&qs[0]] = qs
@@ -182,7 +208,7 @@ func outlineOf(topics []*registry.Topic) *api.FeedOutline {
 			}
 		}
 	}
-	out := &api.FeedOutline{Topics: len(topics), Brokers: make([]api.FeedBrokerOutline, 0, len(counts))}
+	out := &api.FeedOutline{Topics: total, Brokers: make([]api.FeedBrokerOutline, 0, len(counts))}
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		out.Brokers = append(out.Brokers, *counts[name])
 	}

@@ -27,11 +27,12 @@ const maxHeaderBytes = 64 << 10
 
 // httpFace is the HTTP face as it runs.
 type httpFace struct {
-	handler *handlers.Handler
-	feed    *web.Feed
-	server  *http.Server
-	ln      net.Listener
-	url     string
+	handler   *handlers.Handler
+	dashboard *web.Dashboard
+	feed      *web.Feed
+	server    *http.Server
+	ln        net.Listener
+	url       string
 }
 
 // listenHTTP takes the HTTP address. It returns nil where the settings switch HTTP off
@@ -90,19 +91,20 @@ func (n *node) newHTTP(cfg *config.Config, ln net.Listener) (*httpFace, error) {
 
 // mount makes the API, the dashboard and its feed, which all ask the API who a caller is.
 func (w *httpFace) mount(n *node, cfg *config.Config, keeper *auth.Keeper) error {
-	dashboard, err := web.NewDashboard(static.FS)
+	roleOf := func(r *http.Request) (string, bool) {
+		_, role, ok := w.handler.Authenticate(r)
+		return role, ok
+	}
+	var err error
+	w.dashboard, err = web.NewDashboard(static.FS, func(r *http.Request) bool { _, ok := roleOf(r); return ok })
 	if err != nil {
 		return err
 	}
 	v, _ := buildVersion()
 	o := web.FeedOptions{
-		Registry: n.registry,
-		Authenticate: func(r *http.Request) (string, bool) {
-			_, role, ok := w.handler.Authenticate(r)
-			return role, ok
-		},
+		Registry: n.registry, Authenticate: roleOf,
 		ClientAddr: func(r *http.Request) string { return w.handler.ClientAddr(r) },
-		Version:    v, Assets: dashboard.Version(), VersionName: versionName,
+		Version:    v, Assets: w.dashboard.Version(), VersionName: versionName,
 		MaxSockets: cfg.HTTP.MaxWatchers, MaxPerAddress: cfg.HTTP.MaxWatchersPerAddress, Log: n.log.With("face", "dashboard"),
 	}
 	if cfg.HTTP.ExternalURL != "" {
@@ -114,7 +116,7 @@ func (w *httpFace) mount(n *node, cfg *config.Config, keeper *auth.Keeper) error
 		return err
 	}
 	d := n.deps(cfg, keeper)
-	d.Dashboard, d.Feed = dashboard, w.feed
+	d.Dashboard, d.Feed = w.dashboard, w.feed
 	observeFeed(&d, w.feed)
 	d.Registerer.MustRegister(lag)
 	d.OpenAPI, d.Swagger = openapi.Handler(cfg.HTTP.BasePath), openapi.SwaggerHandler(cfg.HTTP.BasePath)

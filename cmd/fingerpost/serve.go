@@ -71,9 +71,18 @@ func (s *serveCmd) Run(a *app) error {
 	if err := n.start(a.ctx); err != nil {
 		return errors.Join(err, n.stop(false))
 	}
-	// What only starting took, such as the model of the command line, goes back to the system.
-	debug.FreeOSMemory()
+	n.loop("the rest of the start", n.settle)
 	return n.serve(a.ctx)
+}
+
+// settle does what nobody who wants an answer has to wait for: the dashboard is compressed
+// for its first reader, and what only starting took, such as the model of the command line,
+// goes back to the system.
+func (n *node) settle(context.Context) {
+	if n.http != nil {
+		n.http.dashboard.Compress()
+	}
+	debug.FreeOSMemory()
 }
 
 // node is a running server.

@@ -26,7 +26,7 @@ async function fill(server) {
 
 // What a figure may be, in its unit.
 const budgets = {
-  'first useful paint, first visit': [300, 'ms'],
+  'first useful paint, first visits, median': [300, 'ms'],
   'first useful paint, later visits, median': [300, 'ms'],
   'requests to the first view': [20, ''],
   'bytes to the first view, compressed': [100 * 1024, ''],
@@ -40,6 +40,28 @@ const budgets = {
   'heap with 20,000 topics': [80, 'MB'],
   'heap with 50,000 topics': [80, 'MB'],
 };
+
+// A browser's first visit, with nothing in its store: how long until the answer to "is it
+// right?" is on the screen.
+async function firstVisit(server, browser, begin = () => {}) {
+  const { page } = browser;
+  await page.addInitScript(() => {
+    new MutationObserver((_, o) => {
+      if (!document.querySelector('.answer')) return;
+      o.disconnect();
+      requestAnimationFrame(() => requestAnimationFrame(() => { globalThis.answered = performance.now(); }));
+    }).observe(document, { childList: true, subtree: true });
+  });
+  // One that has just been started takes a while for its first page, whatever it is, and is
+  // busy with itself for a moment.
+  await page.waitForTimeout(2000);
+  await page.goto(server.base + '/livez');
+  browser.requests.length = 0;
+  begin();
+  await page.goto(server.base + '/ui/');
+  await page.waitForFunction(() => globalThis.answered);
+  return page.evaluate(() => globalThis.answered);
+}
 
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
@@ -69,22 +91,15 @@ test('20,000 topics, 200 brokers', async (t) => {
     let bytes = 0;
     client.on('Network.loadingFinished', (e) => { bytes += e.encodedDataLength; });
     await client.send('Network.enable');
-    await page.addInitScript(() => {
-      // The first moment at which the answer to "is it right?" is on the screen.
-      new MutationObserver((_, o) => {
-        if (!document.querySelector('.answer')) return;
-        o.disconnect();
-        requestAnimationFrame(() => requestAnimationFrame(() => { globalThis.answered = performance.now(); }));
-      }).observe(document, { childList: true, subtree: true });
-    });
-    // A browser that has just been started takes a while for its first page, whatever it is.
-    await page.goto(server.base + '/livez');
-    browser.requests.length = 0;
-    bytes = 0;
-    await page.goto(server.base + '/ui/');
-    await page.waitForFunction(() => globalThis.answered);
+    const firsts = [];
+    for (let i = 0; i < 2; i++) {
+      const other = await Browser.open();
+      firsts.push(await firstVisit(server, other));
+      await other.close();
+    }
+    firsts.push(await firstVisit(server, browser, () => { bytes = 0; }));
     await page.waitForFunction(() => document.querySelector('.tile .value') && document.querySelectorAll('.changes li').length > 0);
-    figure('first useful paint, first visit', await page.evaluate(() => globalThis.answered));
+    figure('first useful paint, first visits, median', median(firsts));
     within('requests to the first view', browser.requests.length);
     within('bytes to the first view, compressed', bytes);
     assert.ok(browser.requests.every((r) => r.startsWith(server.base.replace('http', 'ws')) || r.startsWith(server.base) || r.startsWith('data:')), 'all of one origin');
@@ -214,5 +229,5 @@ test('20,000 topics, 200 brokers', async (t) => {
     await until('50,000', () => page.getByText('50,000 rows').isVisible());
     within('heap with 50,000 topics', await heap());
   });
-  await browser.quiet('scale');
+  await browser.quiet('scale', /favicon\.ico/); // of /livez, which is no page
 });

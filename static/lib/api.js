@@ -2,6 +2,7 @@
 // and one kind of error.
 import { signal } from '../vendor/preact.js';
 import { heard } from './clock.js';
+import { painted } from './paint.js';
 
 /** Where the API begins, seen from the page. */
 export const base = new URL('../api/v1/', globalThis.document?.baseURI ?? 'http://localhost/ui/').href;
@@ -67,8 +68,14 @@ export async function send(method, address, o = {}) {
   throw new Problem(res.status, typeof parsed === 'object' && parsed ? parsed : { detail: text.slice(0, 300) });
 }
 
-/** The body of a GET. */
-export const get = async (address, signal) => (await send('GET', address, { signal })).body;
+/**
+ * The body of a GET. It is not sent before the first view is on the screen, which sending it
+ * would delay.
+ */
+export async function get(address, signal) {
+  await painted;
+  return (await send('GET', address, { signal })).body;
+}
 
 /**
  * Learns who we are.

@@ -3,26 +3,11 @@
 // must never take old data for fresh.
 import { signal } from '../vendor/preact.js';
 import { heard } from './clock.js';
+import { afterPaint } from './paint.js';
 
 const minWait = 500;
 const maxWait = 15_000;
 const sliceMillis = 8; // of work on what came, before the browser has its turn
-
-// Once what is drawn now is on the screen; at once where nothing is drawn. A page that is
-// put away in this very moment gets no frames, so a short time does as well.
-function afterPaint(f) {
-  if (globalThis.document?.visibilityState !== 'visible') {
-    setTimeout(f);
-    return;
-  }
-  let done = false;
-  const once = () => {
-    if (!done) f();
-    done = true;
-  };
-  requestAnimationFrame(() => setTimeout(once));
-  setTimeout(once, 300);
-}
 
 /** Pause before attempt n (from 0): doubled each time, then scattered, so that a
  * thousand pages do not come back to a restarted server in one instant. */

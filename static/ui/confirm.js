@@ -2,14 +2,11 @@
 // not do, the same as a command, and for what hurts the name typed once.
 import { html, useEffect, useId, useState } from '../vendor/preact.js';
 import { rich, t } from '../lib/i18n.js';
-import { curl, get, send } from '../lib/api.js';
-import { say } from '../lib/live.js';
+import { curl, send } from '../lib/api.js';
 import { Dialog } from './dialog.js';
+import { sayDone, useSpread } from './spread.js';
 import { Code, Icon } from './atoms.js';
 import { Loading } from './states.js';
-
-/** The addresses of the other NameServers of the set. */
-export const peerList = () => get('peers').then((r) => r.items.filter((p) => p.state !== 'self').map((p) => p.peer), () => []);
 
 /**
  * @param {object} p
@@ -30,28 +27,23 @@ export default function Confirm({ title, text, action, danger, typed, request, s
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState(null);
   const [dry, setDry] = useState(preview ? null : {});
-  const [others, setOthers] = useState([]);
-  // A wipe on one node of three is the classic mistake, so the box is ticked.
-  const [everywhere, setEverywhere] = useState(true);
+  const spread = useSpread(spreads);
   const id = useId();
-  useEffect(() => { peerList().then(setOthers); }, []);
   useEffect(() => {
     if (!preview) return;
     const address = request.address + (request.address.includes('?') ? '&' : '?') + 'dryRun=true';
     send(request.method, address, { body: request.body, headers: request.headers }).then((r) => setDry(r.body ?? {}), setError);
   }, []);
-  const address = spreads && everywhere && others.length ? request.address + (request.address.includes('?') ? '&' : '?') + 'fanout=peers' : request.address;
-  const ready = dry !== null && (!typed || name === typed) && !busy;
+  const address = spread.to(request.address);
+  const ready = dry !== null && spread.known && (!typed || name === typed) && !busy;
   const submit = async () => {
     if (!ready) return;
     setBusy(true);
     setError(null);
     try {
       const { body } = await send(request.method, address, { body: request.body, headers: request.headers });
-      const missed = body?.results?.filter((r) => r.problem) ?? [];
       // The view below may be gone with what it showed, so this is not for the dialog to say.
-      if (missed.length) say(t('confirm.partly', { n: missed.length }) + t('gap') + missed.map((r) => r.peer + t('gap') + r.problem.title).join('; '), false, true);
-      else say(done(body));
+      sayDone(body, done(body));
       onDone?.(body);
       onClose();
     } catch (err) {
@@ -62,8 +54,7 @@ export default function Confirm({ title, text, action, danger, typed, request, s
   return html`<${Dialog} title=${title} onClose=${onClose} onSubmit=${submit} wide=${wide}>
     <div class="prose stack">${text}</div>
     ${preview && (dry ? preview(dry) : !error && html`<${Loading} lines=${2} />`)}
-    ${spreads && others.length > 0 ? html`<label class="check"><input type="checkbox" checked=${everywhere} onChange=${(e) => setEverywhere(e.target.checked)} /> <span>${t('confirm.onPeers', { peers: others.join(', ') })}</span></label>`
-      : html`<p class="small muted">${others.length ? t('confirm.hereOnly', { peers: others.join(', ') }) : t('confirm.here')}</p>`}
+    ${spread.box}
     ${typed && html`<label class="field"><span id=${id}>${rich('confirm.type', { name: html`<b class="mono">${typed}</b>` })}</span>
       <input class="in mono" value=${name} onInput=${(e) => setName(e.target.value)} autofocus autocomplete="off" spellcheck=${false} /></label>`}
     <details><summary class="small muted">${t('confirm.curl')}</summary><${Code} text=${curl(request.method, address, request.body, request.headers)} label=${t('confirm.curl')} /></details>

@@ -44,15 +44,25 @@ function viewOf(path) {
   return first;
 }
 
+// What is here already, by the function that loads it: drawn at once, not a frame later.
+const overview = async () => ({ default: Overview });
+const here = new Map([[overview, { default: Overview }]]);
+
 function useModule(load) {
-  const [loaded, setLoaded] = useState({});
+  const [failed, setFailed] = useState({});
   const [again, setAgain] = useState(0);
+  const [, redraw] = useState(null);
   useEffect(() => {
+    if (here.has(load)) return undefined;
     let wanted = true;
-    load().then((module) => wanted && setLoaded({ load, module }), (error) => wanted && setLoaded({ load, error }));
+    load().then((module) => {
+      here.set(load, module);
+      if (wanted) redraw(load);
+    }, (error) => wanted && setFailed({ load, error }));
     return () => { wanted = false; };
   }, [load, again]);
-  return { ...(loaded.load === load ? loaded : {}), retry: () => setAgain(again + 1) };
+  const module = here.get(load);
+  return { module, error: !module && failed.load === load ? failed.error : undefined, retry: () => setAgain(again + 1) };
 }
 
 // Once the first view stands, the others are fetched: then opening one takes no time, and
@@ -60,7 +70,7 @@ function useModule(load) {
 effect(() => {
   if (!store.ready.value) return;
   setTimeout(async () => {
-    for (const v of Object.values(views)) await v.load().catch(() => {});
+    for (const { load } of Object.values(views)) await load().then((module) => here.set(load, module), () => {});
   }, 3000);
 });
 
@@ -87,7 +97,6 @@ function View({ name }) {
   if (!module) return html`<${Loading} />`;
   return html`<${module.default} path=${path} />`;
 }
-const overview = async () => ({ default: Overview });
 
 export function App() {
   if (signedOut.value) return html`<${Lazy} load=${login} /><${Said} />`;

@@ -53,7 +53,11 @@ export function useGet(address, deps = []) {
     if (address === null) return undefined;
     abort.current?.abort();
     const control = abort.current = new AbortController();
-    setState((s) => ({ ...s, loading: true, ...(s.of === address ? {} : { data: null, error: null }) }));
+    setState((s) => {
+      // The first time this is how it stands already; the same object is not drawn again.
+      if (s.loading && (s.of === address || s.of === null)) return s;
+      return { ...s, loading: true, ...(s.of === address ? {} : { data: null, error: null }) };
+    });
     get(address, control.signal).then(
       (data) => setState({ data, error: null, loading: false, at: Date.now(), of: address }),
       (error) => {

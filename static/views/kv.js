@@ -3,17 +3,17 @@
 import { html, useEffect, useMemo, useState } from '../vendor/preact.js';
 import { t } from '../lib/i18n.js';
 import { go, href, route, setQuery } from '../lib/router.js';
-import { path as at, send, Problem } from '../lib/api.js';
+import { curl, path as at, send, Problem } from '../lib/api.js';
 import { bytes, visible } from '../lib/format.js';
 import { matcher } from '../lib/find.js';
 import { deleteKey } from '../lib/actions.js';
 import { parseOrder, writeOrder } from '../lib/order.js';
-import { isAdmin, say, store } from '../lib/live.js';
+import { isAdmin, store } from '../lib/live.js';
 import { Code, Go, Head, Icon, Name } from '../ui/atoms.js';
 import { Blank, Failed, Got, Loading, useGet } from '../ui/states.js';
 import { Filter } from '../ui/filters.js';
 import { Lazy } from '../ui/shell.js';
-import { curl } from '../lib/api.js';
+import { sayDone, useSpread } from '../ui/spread.js';
 
 const order = 'ORDER_TOPIC_CONFIG';
 const confirm = () => import('../ui/confirm.js');
@@ -85,13 +85,14 @@ function Editor({ ns, name = '', now, fresh, reload }) {
   }, [now?.etag]);
   const moved = now && began && now.etag !== began.etag && dirty;
   const address = at('kv', space, keyName);
+  const spread = useSpread(true);
   const save = async (etag) => {
     setBusy(true);
     setError(null);
     try {
-      const r = await send('PUT', address, { body: { value: text }, headers: fresh ? { 'If-None-Match': '*' } : { 'If-Match': etag } });
+      const r = await send('PUT', spread.to(address), { body: { value: text }, headers: fresh ? { 'If-None-Match': '*' } : { 'If-Match': etag } });
       setConflict(null);
-      say(t('kv.saved', { key: keyName }) + (r.body.warnings?.length ? ' ' + r.body.warnings.map((w) => w.detail).join(' ') : ''));
+      sayDone(r.body, t('kv.saved', { key: keyName }) + (r.body.warnings?.length ? ' ' + r.body.warnings.map((w) => w.detail).join(' ') : ''));
       if (fresh) go(['kv', space, keyName]);
       else {
         begin({ value: text, etag: r.etag, revision: r.body.revision });
@@ -125,8 +126,9 @@ function Editor({ ns, name = '', now, fresh, reload }) {
     ${moved && !conflict && html`<p class="problem warn" role="status"><${Icon} name="warn" /><span>${t('kv.moved')}</span><button type="button" class="btn tiny" onClick=${() => setConflict(now)}>${t('kv.compare')}</button></p>`}
     ${conflict && html`<${Conflict} mine=${text} theirs=${conflict} onMine=${() => save(conflict.etag)} onTheirs=${() => { setText(conflict.value ?? ''); begin(conflict); setConflict(null); if (conflict.value === null) go(['kv', space]); }} />`}
     ${error && !fieldError('value') && html`<p class="problem bad" role="alert"><${Icon} name="warn" /><span>${error.message}</span></p>`}
-    ${admin && html`<details><summary class="small muted">${t('confirm.curl')}</summary><${Code} text=${curl('PUT', address, text, fresh ? { 'If-None-Match': '*' } : {})} label=${t('confirm.curl')} /></details>
-      <div class="row"><button class="btn primary" disabled=${busy || !dirty && !fresh || conflict !== null}>${t('kv.save')}</button>
+    ${admin && spread.box}
+    ${admin && html`<details><summary class="small muted">${t('confirm.curl')}</summary><${Code} text=${curl('PUT', spread.to(address), text, fresh ? { 'If-None-Match': '*' } : {})} label=${t('confirm.curl')} /></details>
+      <div class="row"><button class="btn primary" disabled=${busy || !spread.known || !dirty && !fresh || conflict !== null}>${t('kv.save')}</button>
       ${dirty && !fresh && html`<button type="button" class="btn" onClick=${() => { setText(now.value); begin(now); setConflict(null); }}>${t('kv.undo')}</button>`}
       ${fresh && html`<a class="btn" href=${href(ns ? ['kv', ns] : ['kv'])}>${t('cancel')}</a>`}
       ${!fresh && html`<button type="button" class="btn danger" onClick=${() => ask(deleteKey(ns, name, began.etag))}>${t('delete.do')}…</button>`}</div>`}</div>
