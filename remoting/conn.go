@@ -118,10 +118,11 @@ func (c *conn) end() {
 	}
 	c.nc.Close()
 	c.release()
-	for _, b := range []*buffer{c.in, c.out} {
-		if b != nil {
-			b.free()
-		}
+	if c.in != nil {
+		c.in.free()
+	}
+	if c.out != nil {
+		c.out.freeOutput()
 	}
 	c.srv.forget(c)
 }

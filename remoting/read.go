@@ -58,7 +58,7 @@ func (c *conn) makeRoom() error {
 		}
 		c.in.reserve(c.need)
 	case have == cap(c.in.b):
-		c.in.reserve(2 * have)
+		c.in.reserve(max(2*have, min(c.need, trustedSize)))
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (c *conn) returnBuffers() {
 		c.in.free()
 		c.in = nil
 		if c.out != nil && len(c.out.b) == 0 {
-			c.out.free()
+			c.out.freeOutput()
 			c.out = nil
 		}
 	}
