@@ -129,21 +129,21 @@ func (d *draft) addQueues(p *plan, broker string) {
 	if len(p.set) == 0 {
 		return
 	}
-	versions := make([]*Topic, len(p.set))
-	for i, l := range p.set {
-		old, from := p.known[i], emptyLayout
+	tab := d.table(broker)
+	tab.topics = newIndex(p.set, d.own)
+	merge(&d.next.topics, tab.topics, d.own, func(old *Topic, l *Listed) *Topic {
+		from := emptyLayout
 		if old != nil {
 			from = old.layout
 		} else {
 			d.newName = true
 		}
-		spec := p.spec(l)
-		to := d.reg.layouts.after(step{from: from, q: QueueData{Broker: broker, QueueSpec: spec}}, &d.steps)
-		versions[i] = d.version(old, l.Name, to, l)
-		d.change.Topics = append(d.change.Topics, TopicChange{Op: OpCreated, Topic: l.Name, Broker: broker, After: spec})
+		to := d.reg.layouts.after(step{from: from, q: QueueData{Broker: broker, QueueSpec: p.spec(l)}}, &d.steps)
+		return d.version(old, l.Name, to, l)
+	})
+	for _, l := range p.set {
+		d.change.Topics = append(d.change.Topics, TopicChange{Op: OpCreated, Topic: l.Name, Broker: broker, After: p.spec(l)})
 	}
-	d.next.topics.putAll(versions, d.own)
-	d.table(broker).topics.putAll(slices.Clone(p.set), d.own)
 	d.next.topicsRevision = d.revision()
 }
 
@@ -198,21 +198,31 @@ func (d *draft) dropQueue(topic, broker string) bool {
 
 // dropPart takes q out of the topic, but leaves the broker's table alone.
 func (d *draft) dropPart(old *Topic, q QueueData) {
+	if t := d.without(old, q); t != nil {
+		d.next.topics.put(t, d.own)
+	} else {
+		d.next.topics.del(old.Name, d.own)
+	}
+}
+
+// without makes the version of a topic from which q is gone, or nil if nothing is left, and
+// reports that change.
+func (d *draft) without(old *Topic, q QueueData) *Topic {
 	to := d.reg.layouts.after(step{from: old.layout, q: QueueData{Broker: q.Broker}, gone: true}, &d.steps)
 	d.change.Topics = append(d.change.Topics, TopicChange{Op: OpDeleted, Topic: old.Name, Broker: q.Broker, Before: q.QueueSpec})
 	d.next.topicsRevision = d.revision()
 	if to == emptyLayout {
-		d.next.topics.del(old.Name, d.own)
 		d.newName = true
-		return
+		return nil
 	}
-	t := d.putTopic(old, old.Name, to, nil)
+	t := d.version(old, old.Name, to, nil)
 	if slices.ContainsFunc(t.mappings, func(m *Mapping) bool { return m.Broker == q.Broker }) {
 		t.mappings = slices.DeleteFunc(slices.Clone(t.mappings), func(m *Mapping) bool { return m.Broker == q.Broker })
 		if len(t.mappings) == 0 {
 			t.mappings = nil
 		}
 	}
+	return t
 }
 
 // setMapping stores a broker's part of a static topic, if the broker serves the topic.
@@ -263,10 +273,9 @@ func (d *draft) putGroup(old, g *Group) {
 func (d *draft) dropGroup(g *Group) {
 	if t := d.next.tables.get(g.Name); t != nil {
 		d.change.Topics = slices.Grow(d.change.Topics, t.topics.len())
-		for l := range t.topics.all() {
-			topic := d.next.topics.getHashed(l.Name, l.h)
-			d.dropPart(topic, *topic.layout.find(g.Name))
-		}
+		merge(&d.next.topics, t.topics, d.own, func(old *Topic, _ *Listed) *Topic {
+			return d.without(old, *old.layout.find(g.Name))
+		})
 		d.next.tables.del(g.Name, d.own)
 	}
 	d.next.groups.del(g.Name, d.own)

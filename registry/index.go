@@ -61,8 +61,10 @@ func (x index[V]) getHashed(k string, h uint64) V { return find(x.root, h, k) }
 // getBytes is get for a name that is not a string yet; it does not allocate.
 func (x index[V]) getBytes(k []byte) V { return find(x.root, hashBytes(k), k) }
 
-func find[V keyed, K string | []byte](n *node[V], h uint64, k K) (v V) {
-	for shift := uint(0); n != nil; shift += levelBits {
+func find[V keyed, K string | []byte](n *node[V], h uint64, k K) V { return findBelow(n, h, k, 0) }
+
+func findBelow[V keyed, K string | []byte](n *node[V], h uint64, k K, shift uint) (v V) {
+	for ; n != nil; shift += levelBits {
 		if shift > maxShift {
 			for _, c := range n.vals {
 				if c.key() == string(k) {
@@ -96,20 +98,6 @@ func (x *index[V]) put(v V, o *owner) {
 	if added {
 		x.n++
 	}
-}
-
-// putAll stores values of distinct names, each as put does. It visits each node once,
-// so that the more values there are, the less each costs. It changes the order of vs.
-func (x *index[V]) putAll(vs []V, o *owner) {
-	if len(vs) == 0 {
-		return
-	}
-	if x.root == nil {
-		x.root = &node[V]{own: o}
-	}
-	var added int
-	x.root, added = x.root.putAll(vs, 0, o)
-	x.n += added
 }
 
 // del removes the value named k, if there is one.
@@ -200,83 +188,6 @@ func (n *node[V]) put(v V, h uint64, shift uint, o *owner) (*node[V], bool) {
 	return n, true
 }
 
-// fewValues is how many are not worth sorting.
-const fewValues = 4
-
-func (n *node[V]) putAll(vs []V, shift uint, o *owner) (*node[V], int) {
-	added := 0
-	if len(vs) <= fewValues || shift > maxShift {
-		for _, v := range vs {
-			var isNew bool
-			if n, isNew = n.put(v, v.hash(), shift, o); isNew {
-				added++
-			}
-		}
-		return n, added
-	}
-	n = n.mine(o)
-	ends := sortByPlace(vs, shift)
-	begin := 0
-	for place, end := range ends {
-		of := vs[begin:end]
-		begin = end
-		if len(of) == 0 {
-			continue
-		}
-		bit := uint64(1) << place
-		at := bits.OnesCount64(n.deep & (bit - 1))
-		if n.deep&bit == 0 {
-			if len(of) == 1 {
-				if _, isNew := n.put(of[0], of[0].hash(), shift, o); isNew {
-					added++
-				}
-				continue
-			}
-			kid := &node[V]{own: o}
-			if n.has&bit != 0 {
-				i := bits.OnesCount64(n.has & (bit - 1))
-				kid, _ = kid.put(n.vals[i], n.vals[i].hash(), shift+levelBits, o)
-				n.vals = slices.Delete(n.vals, i, i+1)
-				n.has &^= bit
-			}
-			n.kids = slices.Insert(n.kids, at, kid)
-			n.deep |= bit
-		}
-		kid, more := n.kids[at].putAll(of, shift+levelBits, o)
-		n.kids[at] = kid
-		added += more
-	}
-	return n, added
-}
-
-// sortByPlace orders values by their place in a node at shift, and returns where those of
-// each place end.
-func sortByPlace[V keyed](vs []V, shift uint) (ends [1 << levelBits]int) {
-	for _, v := range vs {
-		ends[v.hash()>>shift&levelMask]++
-	}
-	var next [1 << levelBits]int
-	sum := 0
-	for place, n := range ends {
-		next[place] = sum
-		sum += n
-		ends[place] = sum
-	}
-	// Each value is swapped to the next free position of its place, until the one that
-	// comes back belongs where it is.
-	for place := range ends {
-		for next[place] < ends[place] {
-			v := vs[next[place]]
-			at := v.hash() >> shift & levelMask
-			if int(at) != place {
-				vs[next[at]], vs[next[place]] = v, vs[next[at]]
-			}
-			next[at]++
-		}
-	}
-	return ends
-}
-
 func (n *node[V]) del(k string, h uint64, shift uint, o *owner) (*node[V], bool) {
 	if shift > maxShift {
 		at := slices.IndexFunc(n.vals, func(c V) bool { return c.key() == k })
@@ -307,6 +218,12 @@ func (n *node[V]) del(k string, h uint64, shift uint, o *owner) (*node[V], bool)
 		return n, false
 	}
 	n = n.mine(o)
+	n.setKid(at, bit, kid)
+	return n, true
+}
+
+// setKid stores a new version of the node that stands at a place.
+func (n *node[V]) setKid(at int, bit uint64, kid *node[V]) {
 	n.kids[at] = kid
 	if len(kid.kids) == 0 && len(kid.vals) <= 1 {
 		// A node with one value is that value one level up; with none it is nothing.
@@ -317,5 +234,4 @@ func (n *node[V]) del(k string, h uint64, shift uint, o *owner) (*node[V], bool)
 			n.has |= bit
 		}
 	}
-	return n, true
 }

@@ -49,17 +49,34 @@ func TestIndexAgainstMap(t *testing.T) {
 			o := new(owner)
 			for n := range rapid.IntRange(1, 60).Draw(t, "changes") {
 				k := rapid.SampledFrom(keys).Draw(t, "key")
-				switch rapid.IntRange(0, 3).Draw(t, "what") {
+				switch rapid.IntRange(0, 4).Draw(t, "what") {
 				case 0:
 					x.remove(k, hash(k), o)
 					delete(m, k)
 				case 1:
-					var all []*item
+					// Some of many are replaced, come, go, or stay away.
+					var with []*item
+					what := map[string]int{}
 					for _, k := range rapid.SliceOfDistinct(rapid.SampledFrom(keys), func(k string) string { return k }).Draw(t, "many") {
-						all = append(all, &item{k, hash(k), n})
-						m[k] = all[len(all)-1]
+						with = append(with, &item{k, hash(k), n})
+						what[k] = rapid.IntRange(0, 2).Draw(t, "outcome")
 					}
-					x.putAll(all, o)
+					y := newIndex(with, o)
+					if err := sameAs(y, with); err != nil {
+						t.Fatal(err)
+					}
+					was := maps.Clone(m)
+					merge(&x, y, o, func(old, w *item) *item {
+						if old != was[w.k] {
+							t.Fatalf("%s is %v, not %v", w.k, old, was[w.k])
+						}
+						delete(m, w.k)
+						if what[w.k] == 0 {
+							return nil
+						}
+						m[w.k] = w
+						return w
+					})
 				default:
 					v := &item{k, hash(k), n}
 					x.put(v, o)
@@ -80,6 +97,23 @@ func TestIndexAgainstMap(t *testing.T) {
 			t.Fatalf("emptied, but %d values and root %v", x.len(), x.root)
 		}
 	})
+}
+
+// sameAs reports what is wrong with an index of these values.
+func sameAs(x index[*item], vs []*item) error {
+	n := 0
+	for v := range x.all() {
+		if n++; !slices.Contains(vs, v) {
+			return fmt.Errorf("%s is in it", v.k)
+		}
+	}
+	if n != len(vs) || x.len() != n || (x.root == nil) != (n == 0) {
+		return fmt.Errorf("yields %d and says %d of %d", n, x.len(), len(vs))
+	}
+	if x.root != nil {
+		return wellFormed(x.root, 0, true)
+	}
+	return nil
 }
 
 func sameIndex(t *rapid.T, what string, x index[*item], m map[string]*item, keys []string, hash func(string) uint64) {

@@ -27,7 +27,7 @@ type plan struct {
 	noWrite  bool      // it acts for a master: nothing is writable
 	snap     *Snapshot // what it was made of
 	set      []*Listed // which may be the statement's own
-	known    []*Topic  // beside each of set, the topic in snap, nil if it is new
+	known    []*Topic  // beside each of set, the topic in snap, nil if it is new; nil where the broker has none
 	gone     []string
 	total    int // topics of the statement
 	named    []*Listed
@@ -267,7 +267,7 @@ func (p *plan) compare(s *Snapshot, reg *Registration, now time.Time) {
 	}
 	p.clean = p.whole || untouched && p.live.clean
 	if p.was.table == nil {
-		p.set, p.known = topics, reg.Topics.topicsIn(s, topics)
+		p.set = topics
 		return
 	}
 	var listed map[string]*Listed // what the sender last listed, made when it is needed

@@ -202,8 +202,10 @@ func (d *draft) register(reg *Registration, p *plan, h Holder) Registered {
 		res.NewTopics = len(p.set)
 	} else {
 		for i, l := range p.set {
-			t := p.known[i]
-			if !current {
+			var t *Topic
+			if current {
+				t = p.known[i]
+			} else {
 				t = d.next.topics.getHashed(l.Name, l.h)
 			}
 			switch changed, isNew := d.setQueueOf(t, l, reg.Name, p.spec(l)); {

@@ -15,7 +15,6 @@ type Statement struct {
 	prev   []*Listed
 	at     int       // entries of prev that matched by name so far
 	topics []*Listed // nil while every entry has been equal to prev
-	known  []*Topic  // beside each of topics, what snap has of that name, if it was looked up
 	broken bool      // the names no longer follow prev
 	last   *Topic    // what Intern found last
 }
@@ -47,11 +46,11 @@ func (st *Statement) Add(name string, c TopicConfig) {
 		if p := st.prev[st.at]; p.Name == name {
 			if p.Config == c {
 				if st.topics != nil {
-					st.append(p, nil)
+					st.topics = append(st.topics, p)
 				}
 			} else {
 				st.part(len(st.prev))
-				st.append(st.share(name, c))
+				st.topics = append(st.topics, st.share(name, c))
 			}
 			st.at++
 			return
@@ -59,37 +58,31 @@ func (st *Statement) Add(name string, c TopicConfig) {
 	}
 	st.part(0)
 	st.broken = true
-	st.append(st.share(name, c))
-}
-
-func (st *Statement) append(l *Listed, t *Topic) {
-	st.topics, st.known = append(st.topics, l), append(st.known, t)
+	st.topics = append(st.topics, st.share(name, c))
 }
 
 // part begins a list of its own with what has been equal so far.
 func (st *Statement) part(room int) {
 	if st.topics == nil {
-		room = max(room, st.at+1)
-		st.topics, st.known = append(make([]*Listed, 0, room), st.prev[:st.at]...), make([]*Topic, st.at, room)
+		st.topics = append(make([]*Listed, 0, max(room, st.at+1)), st.prev[:st.at]...)
 	}
 }
 
-// share finds a value that another broker listed, or makes a new one, and returns it with
-// the topic if that is known.
-func (st *Statement) share(name string, c TopicConfig) (*Listed, *Topic) {
+// share finds a value that another broker listed, or makes a new one.
+func (st *Statement) share(name string, c TopicConfig) *Listed {
 	t := st.last
 	if t == nil || t.Name != name {
 		t = st.snap.topics.get(name)
 	}
 	if t == nil {
-		return &Listed{Name: name, Config: c, h: hashString(name)}, nil
+		return &Listed{Name: name, Config: c, h: hashString(name)}
 	}
 	for _, l := range t.listed {
 		if l.Config == c {
-			return l, t
+			return l
 		}
 	}
-	return &Listed{Name: t.Name, Config: c, h: t.h}, t
+	return &Listed{Name: t.Name, Config: c, h: t.h}
 }
 
 // Len returns the number of topics added, counting a repeated name each time.
@@ -130,35 +123,20 @@ func (st *Statement) distinct() {
 	places := make([]uint32, size)
 	n := 0
 next:
-	for i, l := range st.topics {
+	for _, l := range st.topics {
 		at := l.h & uint64(size-1)
 		for ; places[at] != 0; at = (at + 1) & uint64(size-1) {
 			if p := places[at] - 1; st.topics[p].h == l.h && st.topics[p].Name == l.Name {
-				st.topics[p], st.known[p] = l, st.known[i]
+				st.topics[p] = l
 				continue next
 			}
 		}
-		st.topics[n], st.known[n] = l, st.known[i]
+		st.topics[n] = l
 		n++
 		places[at] = uint32(n)
 	}
 	clear(st.topics[n:])
-	st.topics, st.known = st.topics[:n], st.known[:n]
-}
-
-// topicsIn returns what s has of each of the topics, which are list's result. Adding them
-// has looked most of them up already if it was in the same snapshot.
-func (st *Statement) topicsIn(s *Snapshot, topics []*Listed) []*Topic {
-	known := st.known
-	if s != st.snap || len(known) != len(topics) {
-		known = make([]*Topic, len(topics))
-	}
-	for i, l := range topics {
-		if known[i] == nil {
-			known[i] = s.topics.getHashed(l.Name, l.h)
-		}
-	}
-	return known
+	st.topics = st.topics[:n]
 }
 
 // merge returns the listing after further topics were named under the same data
