@@ -297,6 +297,8 @@ type basis struct {
 type listing struct {
 	topics []*Listed
 	since  time.Time
+	// stretches are how the topics were written, nil if that is not known.
+	stretches []Stretch
 }
 
 // table is everything one broker name serves: the reverse of the topics' queue

@@ -125,12 +125,19 @@ func (d *draft) setQueueOf(old *Topic, l *Listed, broker string, spec QueueSpec)
 
 // addQueues gives a broker that has no topics the ones that p sets, all at once, which
 // for long lists takes a fraction of what setQueue would.
-func (d *draft) addQueues(p *plan, broker string) {
+func (d *draft) addQueues(p *plan, statement *Statement, broker string) {
 	if len(p.set) == 0 {
 		return
 	}
 	tab := d.table(broker)
-	tab.topics = newIndex(p.set, d.own)
+	if stood, others, ok := statement.standing(); ok {
+		tab.topics = stood
+		for _, l := range others {
+			tab.topics.put(l, d.own)
+		}
+	} else {
+		tab.topics = newIndex(p.set, d.own)
+	}
 	merge(&d.next.topics, tab.topics, d.own, func(old *Topic, l *Listed) *Topic {
 		from := emptyLayout
 		if old != nil {

@@ -88,6 +88,7 @@ func (r *Registry) Held(h Holder) []MemberInfo {
 // leave takes a registration out, and its place in the group if it has one, and reports
 // whether it had.
 func (d *draft) leave(l *Live, op Op, idSaid int64) (placed bool) {
+	d.reg.partings.remember(l, d.next.tables.get(l.Name), d.reg.now())
 	placed = d.next.Placed(l)
 	if placed {
 		d.unplace(l, idSaid)

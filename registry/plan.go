@@ -238,15 +238,16 @@ func (p *plan) compare(s *Snapshot, reg *Registration, now time.Time) {
 	again := !first && p.live != nil && p.live.listing != nil && p.live.Version == reg.Version
 	same = same && again && reg.Topics.was == p.live.listing
 	full := reg.Replace || s.rules.DeleteTopicWithBrokerRegistration && len(reg.Mappings) == 0
+	written := reg.Topics.written(topics)
 	switch {
-	case same:
+	case same && (written == nil || p.live.listing.stretches != nil):
 		p.listing = p.live.listing
-	case again && full:
-		p.listing = &listing{topics: topics, since: p.live.listing.since}
+	case same, again && full:
+		p.listing = &listing{topics: topics, since: p.live.listing.since, stretches: written}
 	case again:
 		p.listing = p.live.listing.merge(topics)
 	default:
-		p.listing = &listing{topics: topics, since: now}
+		p.listing = &listing{topics: topics, since: now, stretches: written}
 	}
 	p.whole = len(p.listing.topics) == len(topics)
 	if !p.counts {

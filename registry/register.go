@@ -196,11 +196,11 @@ func (d *draft) register(reg *Registration, p *plan, h Holder) Registered {
 	}
 	res := Registered{TopicsIgnored: reg.Topics != nil && reg.Topics.Len() > 0 && !p.counts}
 	d.change.Topics = slices.Grow(d.change.Topics, len(p.set)+len(p.gone))
-	current := p.snap == d.reg.Snapshot() && p.elsewhere == nil // what the plan found still stands
-	if current && p.was.table == nil {
-		d.addQueues(p, reg.Name)
+	if p.was.table == nil {
+		d.addQueues(p, reg.Topics, reg.Name)
 		res.NewTopics = len(p.set)
 	} else {
+		current := p.snap == d.reg.Snapshot() && p.elsewhere == nil // what the plan found still stands
 		for i, l := range p.set {
 			var t *Topic
 			if current {
@@ -233,6 +233,9 @@ func (d *draft) register(reg *Registration, p *plan, h Holder) Registered {
 		d.settleWipe(reg.Name)
 	}
 	res.Created = p.own == nil
+	if p.live == nil {
+		d.reg.partings.forget(p.key)
+	}
 	res.Live = d.renew(reg, p, h, now)
 	d.noticeNewcomer(reg, p)
 	return res

@@ -43,6 +43,7 @@ type Registry struct {
 	counts  Counts
 	// disputes remembers what brokers are at odds about.
 	disputes disputeBook
+	partings partings // has a lock of its own
 	subs     map[*Subscription]struct{}
 	swept    time.Time // when Sweep last ran
 	late     bool      // whether that came late

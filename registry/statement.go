@@ -6,26 +6,140 @@ import (
 )
 
 // Statement is the topics of one registration, in the order of its body. It is
-// filled by Add outside any lock and handed to Register once. Brokers list their
-// topics in the same order every time, so a statement is compared with the broker's
+// filled by Add, or by Repeat, outside any lock and handed to Register once. Brokers list
+// their topics in the same order every time, so a statement is compared with the broker's
 // previous one entry by entry and shares with it what is equal.
 type Statement struct {
 	snap   *Snapshot
-	was    *listing // the broker's previous statement, whose topics are prev
+	was    *listing // the broker's previous statement, or one like it; its topics are prev
 	prev   []*Listed
-	at     int       // entries of prev that matched by name so far
-	topics []*Listed // nil while every entry has been equal to prev
-	broken bool      // the names no longer follow prev
-	last   *Topic    // what Intern found last
+	stood  index[*Listed] // the table that prev made, for a broker that has none
+	at     int            // entries of prev that matched by name so far
+	topics []*Listed      // nil while every entry has been equal to prev
+	broken bool           // the names no longer follow prev
+	last   *Topic         // what Intern found last
+
+	stretches []Stretch // how the topics were written
+	// The stretch of was that comes next, and the entry of prev with which it begins.
+	ahead, aheadAt int
+}
+
+// Stretch is how some topics of a list, one after another, were written in the body of a
+// registration: the size of that text in bytes and a hash of it, which nobody can choose
+// texts for. It lets a face recognise what has not changed without decoding it. Size is 0
+// where the text is not known.
+type Stretch struct {
+	Sum          uint64
+	Size, Topics int32
 }
 
 // NewStatement returns an empty statement of the broker that registers as (cluster, addr).
 func (s *Snapshot) NewStatement(cluster, addr string) *Statement {
 	st := &Statement{snap: s}
-	if l := s.Live(cluster, addr); l != nil && l.listing != nil {
-		st.was, st.prev = l.listing, l.listing.topics
+	if l := s.Live(cluster, addr); l != nil {
+		st.was = l.listing
+	} else if x := s.reg.partings.find(liveKey(cluster, addr)); x.listing != nil {
+		st.was, st.stood = x.listing, x.topics
+	} else if l := s.sibling(cluster); l != nil {
+		st.was, st.stood = l.listing, l.stands(s.tables.get(l.Name))
+	}
+	if st.was != nil {
+		st.prev = st.was.topics
 	}
 	return st
+}
+
+// Bounds of the search for a sibling.
+const (
+	maxSiblings = 16
+	maxAsked    = 4096
+)
+
+// sibling returns a broker of a cluster after which a new one is likely to take: most
+// brokers of a cluster list the same. Of some it is the one with the most topics.
+func (s *Snapshot) sibling(cluster string) (most *Live) {
+	asked, found := 0, 0
+	for l := range s.lives.all() {
+		if l.Cluster == cluster && l.counted && l.listing != nil {
+			if found++; most == nil || l.total > most.total {
+				most = l
+			}
+		}
+		if asked++; asked == maxAsked || found == maxSiblings {
+			break
+		}
+	}
+	return most
+}
+
+// stands returns the broker's table t if it holds exactly what l listed, as listed.
+func (l *Live) stands(t *table) (topics index[*Listed]) {
+	if t != nil && l.settled.table == t && l.counted && l.clean && l.whole && t.topics.len() == len(l.listing.topics) {
+		topics = t.topics
+	}
+	return topics
+}
+
+// Ahead returns how the topics that are expected next were written the last time. Size is
+// 0 if that is not known.
+func (st *Statement) Ahead() Stretch {
+	if st.broken || st.was == nil {
+		return Stretch{}
+	}
+	for st.ahead < len(st.was.stretches) {
+		switch x := st.was.stretches[st.ahead]; {
+		case st.aheadAt == st.at:
+			return x
+		case st.aheadAt > st.at:
+			return Stretch{} // in the middle of one
+		default:
+			st.ahead++
+			st.aheadAt += int(x.Topics)
+		}
+	}
+	return Stretch{}
+}
+
+// Repeat adds the topics of the stretch that Ahead has just returned, as they were the
+// last time.
+func (st *Statement) Repeat() {
+	x := st.was.stretches[st.ahead]
+	next := st.at + int(x.Topics)
+	if st.topics != nil {
+		st.topics = append(st.topics, st.prev[st.at:next]...)
+	}
+	st.at = next
+	st.stretches = append(st.stretches, x)
+}
+
+// Wrote tells how the topics were written that were added since the last stretch.
+func (st *Statement) Wrote(x Stretch) { st.stretches = append(st.stretches, x) }
+
+// written returns the stretches of topics, which are list's result, or nil if the topics are
+// not as they were added.
+func (st *Statement) written(topics []*Listed) []Stretch {
+	n := 0
+	for _, x := range st.stretches {
+		n += int(x.Topics)
+	}
+	if n != len(topics) || n != st.Len() {
+		return nil
+	}
+	return st.stretches
+}
+
+// standing returns a table in which the topics stand, and those of them that stand otherwise
+// in it; ok is false if there is none.
+func (st *Statement) standing() (table index[*Listed], others []*Listed, ok bool) {
+	if st.stood.len() == 0 || st.broken || st.at != len(st.prev) {
+		return table, nil, false
+	}
+	for i, l := range st.topics {
+		if l != st.prev[i] {
+			others = append(others, l)
+		}
+	}
+	return st.stood, others, true
 }
 
 // Intern returns b as a string that costs nothing if it is the name of the topic that

@@ -59,6 +59,7 @@ func (r *Registry) Sweep(interval time.Duration, cause Cause) Swept {
 		r.thawing = d.thaw(now)
 	}
 	d.commit()
+	r.partings.expire(now)
 	return out
 }
 

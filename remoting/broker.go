@@ -152,8 +152,26 @@ func (c *conn) registration(req *wire.Command, h *wire.RegisterBrokerHeader) (re
 			Order:     t.Order, MultiTag: t.FilterType == wire.MultiTag, Attributes: attrs.format(t.Attributes),
 		})
 	}
+	c.decoder.Known = func(b []byte) (size, topics int) {
+		x := st.Ahead()
+		if x.Size == 0 || int(x.Size) > len(b) || maphash.Bytes(c.srv.seed, b[:x.Size]) != x.Sum {
+			return 0, 0
+		}
+		st.Repeat()
+		return int(x.Size), int(x.Topics)
+	}
+	c.decoder.Wrote = func(text []byte, topics int) {
+		x := registry.Stretch{Topics: int32(topics), Size: int32(len(text))}
+		if len(text) > 0 {
+			x.Sum = maphash.Bytes(c.srv.seed, text)
+		}
+		st.Wrote(x)
+	}
 	// What the decoder is lent for this body must not live as long as the connection.
-	defer func() { c.decoder.Intern, c.decoder.Topic, c.decoder.Mapping = nil, nil, nil }()
+	defer func() {
+		c.decoder.Intern, c.decoder.Topic, c.decoder.Mapping = nil, nil, nil
+		c.decoder.Known, c.decoder.Wrote = nil, nil
+	}()
 	c.decoder.Mapping = func(topic string, m *wire.TopicMapping) {
 		reg.Mappings = append(reg.Mappings, registryMapping(strings.Clone(topic), m))
 	}

@@ -32,6 +32,14 @@ type RegisterDecoder struct {
 	// Topic gets each topic; what it points to, Attributes too, is lent until it
 	// returns. If a name comes twice, the later one counts.
 	Topic func(t *TopicConfig)
+	// Known, if it is set, looks whether the caller knows the text with which b begins from
+	// an earlier body: entries of the table of topics, from the first one's key to the last
+	// one's brace. It returns the length of that text and how many topics it is, and has
+	// taken them as if Topic had got each; or 0 if it is not known.
+	Known func(b []byte) (size, topics int)
+	// Wrote, if it is set, gets how the topics were written that Topic got since it was last
+	// called, in the form that Known is asked for; nil where that is not one text.
+	Wrote func(text []byte, topics int)
 	// Mapping gets each static topic's mapping with the name under which it stands;
 	// lent like a topic. Nil skips them.
 	Mapping func(topic string, m *TopicMapping)
@@ -159,15 +167,29 @@ func (d *RegisterDecoder) topics(r *cursor) {
 		return
 	}
 	r.open('{')
+	var run run
 	for r.more('}') {
-		if !d.usualTopic(r) {
+		if run.topics == 0 && d.skipKnown(r) {
+			continue
+		}
+		begin, before := r.i, d.sum.Topics
+		usual := d.usualTopic(r)
+		if !usual {
+			run.end(d, r)
 			r.name() // the name inside counts
 			d.readTopic(r)
 		}
 		if !r.bad() {
 			d.giveTopic(r)
 		}
+		switch {
+		case usual:
+			run.add(d, r, begin)
+		case d.Wrote != nil && d.sum.Topics > before:
+			d.Wrote(nil, 1)
+		}
 	}
+	run.end(d, r)
 }
 
 // readTopic reads one configuration into d.topic.
