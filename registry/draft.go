@@ -18,6 +18,8 @@ type draft struct {
 	newName bool
 	dirty   bool // something was changed that no change tells of
 	millis  int64
+	room    []Topic // for versions of topics that come next, roomFor at a time
+	roomFor int
 	evicted []eviction
 	reduced []string          // groups that lost a member and are left
 	minGone map[string]string // groups whose smallest id is said to have gone, and its address
@@ -32,7 +34,7 @@ type eviction struct {
 func (r *Registry) begin(cause Cause) *draft {
 	next := *r.Snapshot()
 	return &draft{
-		reg: r, next: &next, own: new(owner), change: &Change{Cause: cause},
+		reg: r, next: &next, own: new(owner), change: &Change{Cause: cause}, roomFor: 1,
 		millis: r.now().UnixMilli(),
 	}
 }
@@ -129,6 +131,7 @@ func (d *draft) addQueues(p *plan, statement *Statement, broker string) {
 	if len(p.set) == 0 {
 		return
 	}
+	d.roomFor = topicsAtOnce
 	tab := d.table(broker)
 	if stood, others, ok := statement.standing(); ok {
 		tab.topics = stood
@@ -154,6 +157,10 @@ func (d *draft) addQueues(p *plan, statement *Statement, broker string) {
 	d.next.topicsRevision = d.revision()
 }
 
+// topicsAtOnce is for how many topics memory is taken at once where all of a broker's change.
+// It is given back when the last of them has changed again, so it is not more.
+const topicsAtOnce = 8
+
 // maxShared bounds how many different configurations a topic keeps for sharing.
 const maxShared = 4
 
@@ -167,7 +174,12 @@ func (d *draft) putTopic(old *Topic, name string, to *layout, l *Listed) *Topic 
 
 // version makes what putTopic stores.
 func (d *draft) version(old *Topic, name string, to *layout, l *Listed) *Topic {
-	t := &Topic{Name: name, Revision: d.revision(), ChangedMillis: d.millis, layout: to}
+	if len(d.room) == 0 {
+		d.room = make([]Topic, d.roomFor)
+	}
+	t := &d.room[0]
+	d.room = d.room[1:]
+	t.Name, t.Revision, t.ChangedMillis, t.layout = name, d.revision(), d.millis, to
 	if old != nil {
 		t.Name, t.h, t.mappings, t.listed = old.Name, old.h, old.mappings, old.listed
 	} else {
@@ -280,6 +292,7 @@ func (d *draft) putGroup(old, g *Group) {
 func (d *draft) dropGroup(g *Group) {
 	if t := d.next.tables.get(g.Name); t != nil {
 		d.change.Topics = slices.Grow(d.change.Topics, t.topics.len())
+		d.roomFor = topicsAtOnce
 		merge(&d.next.topics, t.topics, d.own, func(old *Topic, _ *Listed) *Topic {
 			return d.without(old, *old.layout.find(g.Name))
 		})

@@ -125,13 +125,13 @@ func tellTopics(log *slog.Logger, topics []registry.TopicChange) {
 	if len(topics) == 0 {
 		return
 	}
-	counts := make(map[registry.Op]int)
+	var counts [registry.OpDeleted + 1]int // of the operations that topics know
 	var named []string
-	for _, t := range topics {
-		counts[t.Op]++
-		if len(named) < namedTopics {
-			named = append(named, t.Topic)
-		}
+	for i := range topics {
+		counts[topics[i].Op]++
+	}
+	for i := range min(len(topics), namedTopics) {
+		named = append(named, topics[i].Topic)
 	}
 	log.Info("topics changed", "created", counts[registry.OpCreated], "changed", counts[registry.OpChanged],
 		"deleted", counts[registry.OpDeleted], "broker", topics[0].Broker, "topics", named)
