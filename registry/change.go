@@ -72,6 +72,8 @@ type Change struct {
 	Peers      []PeerChange
 	// MinIDs are notices due to members of groups whose smallest id changed.
 	MinIDs []MinIDChange
+
+	size int // its bytes, once it is in the history
 }
 
 // MemberChange is what happened to one member. Before is nil for a new one, After

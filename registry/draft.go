@@ -293,8 +293,13 @@ func (d *draft) dropGroup(g *Group) {
 	if t := d.next.tables.get(g.Name); t != nil {
 		d.change.Topics = slices.Grow(d.change.Topics, t.topics.len())
 		d.roomFor = topicsAtOnce
+		var from *layout // most topics have the same, one after another
+		var q QueueData
 		merge(&d.next.topics, t.topics, d.own, func(old *Topic, _ *Listed) *Topic {
-			return d.without(old, *old.layout.find(g.Name))
+			if old.layout != from {
+				from, q = old.layout, *old.layout.find(g.Name)
+			}
+			return d.without(old, q)
 		})
 		d.next.tables.del(g.Name, d.own)
 	}

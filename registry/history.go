@@ -18,11 +18,12 @@ type history struct {
 
 func (h *history) add(c *Change) {
 	h.changes = append(h.changes, c)
-	h.bytes += c.bytes()
+	c.size = c.bytes()
+	h.bytes += c.size
 	drop := 0
 	for len(h.changes)-drop > historyChanges || h.bytes > historyBytes && len(h.changes)-drop > 1 {
 		old := h.changes[drop]
-		h.bytes -= old.bytes()
+		h.bytes -= old.size
 		if old.Step {
 			h.compacted = old.Revision
 		}
