@@ -18,7 +18,7 @@ func (c *conn) attachRaw() {
 	c.raw = raw
 	c.readOnce = func(fd uintptr) bool {
 		for {
-			n, err := syscall.Read(int(fd), c.lendBuffers())
+			n, err := c.readRaw(int(fd))
 			switch err {
 			case nil:
 				c.readN = n
@@ -33,4 +33,16 @@ func (c *conn) attachRaw() {
 			return true
 		}
 	}
+}
+
+// readRaw reads what has come. Of a large request that is a copy of megabytes, which takes
+// its turn like the work on them: see takeTurn.
+func (c *conn) readRaw(fd int) (int, error) {
+	into := c.lendBuffers()
+	if c.granted == 0 {
+		return syscall.Read(fd, into)
+	}
+	c.srv.turns <- struct{}{}
+	defer func() { <-c.srv.turns }()
+	return syscall.Read(fd, into)
 }

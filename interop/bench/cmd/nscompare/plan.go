@@ -52,21 +52,21 @@ func plan(want []string, brokers int) []cell {
 			add("register changed plain all", true, load.Spec{Scenario: "register-changed"})
 		case "mixed":
 			base := load.Spec{Scenario: "mixed", Conns: 16, Inflight: 64, Rate: 1000}
-			add("mixed route 1000/s, no reg", false, func() load.Spec { s := base; s.Scenario = "route"; return s }())
+			add("mixed route 1000/s, no reg", true, func() load.Spec { s := base; s.Scenario = "route"; return s }())
 			s := base
 			s.RegRate = float64(brokers) / 30
-			add("mixed route 1000/s, unchanged reg every 30s", false, s)
+			add("mixed route 1000/s, unchanged reg every 30s", true, s)
 			s.RegChanged = true
-			add("mixed route 1000/s, changed reg every 30s", false, s)
+			add("mixed route 1000/s, changed reg every 30s", true, s)
 			s.RegRate = float64(brokers) / 5
-			add("mixed route 1000/s, changed reg every 5s", false, s)
+			add("mixed route 1000/s, changed reg every 5s", true, s)
 			s.RegRate = 0
 			s.RegConcurrency = 1
-			add("mixed route 1000/s, changed reg nonstop x1", false, s)
+			add("mixed route 1000/s, changed reg nonstop x1", true, s)
 			s.RegConcurrency = 0
-			add("mixed route 1000/s, changed reg nonstop all", false, s)
+			add("mixed route 1000/s, changed reg nonstop all", true, s)
 			s.Rate, s.Inflight = 0, 1
-			add("mixed route closed c16 i1, changed reg nonstop all", false, s)
+			add("mixed route closed c16 i1, changed reg nonstop all", true, s)
 		case "loss":
 			quiet := load.Spec{Scenario: "route", Conns: 16, Inflight: 64, Rate: 1000}
 			add("loss route 1000/s, no loss", false, quiet)
