@@ -3,6 +3,7 @@ package registry
 import (
 	"fmt"
 	"testing"
+	"time"
 )
 
 // sizes are the numbers of topics of a broker: a usual one and a very big one.
@@ -132,6 +133,35 @@ func BenchmarkBrokerLost(b *testing.B) {
 			f.register("new", 1, 8)
 			b.StartTimer()
 			f.Release(f.conn("new"), Cause{})
+		}
+	})
+}
+
+// BenchmarkLookupWhileBrokerIsLost looks routes up while brokers leave and come: what one
+// lookup took the longest is the pause that clients see. It wants a processor for each.
+func BenchmarkLookupWhileBrokerIsLost(b *testing.B) {
+	forSizes(b, func(b *testing.B, f *field) {
+		done := make(chan struct{})
+		var longest time.Duration
+		go func() {
+			defer close(done)
+			for range b.N {
+				f.register("new", 1, 8)
+				f.Release(f.conn("new"), Cause{})
+			}
+		}()
+		for i := 0; ; i += 7919 {
+			begin := time.Now()
+			if _, err := f.Snapshot().Route(f.wire[i%len(f.wire)]); err != nil {
+				b.Fatal(err)
+			}
+			longest = max(longest, time.Since(begin))
+			select {
+			case <-done:
+				b.ReportMetric(longest.Seconds()*1000, "ms-longest")
+				return
+			default:
+			}
 		}
 	})
 }
