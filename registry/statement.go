@@ -221,7 +221,7 @@ func (st *Statement) list() (topics []*Listed, same bool) {
 		if st.at == len(st.prev) {
 			return st.prev, st.was != nil
 		}
-		return st.prev[:st.at:st.at], false
+		return slices.Clone(st.prev[:st.at]), false // the rest must not live as long
 	}
 	if !st.broken {
 		return st.topics, false // prev's names, which are distinct
