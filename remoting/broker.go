@@ -28,7 +28,7 @@ func (c *conn) registerBroker(req *wire.Command, a *answer) {
 	if same {
 		c.srv.Stats.Reaffirmed.Add(1)
 	} else {
-		defer c.srv.takeTurn(req.Body)()
+		defer c.takeTurn(req.Body)()
 		if h.BodyCRC.Value != 0 && int32(h.BodyCRC.Value) != wire.BodyCRC(req.Body) {
 			c.srv.Stats.Invalid.Add(1)
 			a.fail(wire.SystemError, remarkCRC)
@@ -51,6 +51,7 @@ func (c *conn) registerBroker(req *wire.Command, a *answer) {
 			return
 		}
 	}
+	c.registered = true
 	if res.MasterHasHA {
 		a.ext.Set(wire.FieldHAServerAddr, res.MasterHAAddr)
 	}
@@ -65,25 +66,6 @@ func (c *conn) registerBroker(req *wire.Command, a *answer) {
 		}
 		a.body = appendTable(fields)
 	}
-}
-
-// longBody is the size in bytes from which a registration takes its turn, and
-// longDeflated that of one that may be deflated: it holds about a hundred topics.
-const (
-	longBody     = 16 << 10
-	longDeflated = 1 << 10
-)
-
-// takeTurn waits until one of the processors that long registrations may have is free and
-// returns what gives it back: when all brokers register at once, those of the rest of
-// the processors go on answering clients at once. A processor is held for the work on
-// bytes that have come, never for waiting for a peer.
-func (s *Server) takeTurn(body []byte) (done func()) {
-	if len(body) < longDeflated || len(body) < longBody && body[0] == '{' {
-		return func() {}
-	}
-	s.turns <- struct{}{}
-	return func() { <-s.turns }
 }
 
 // registrationRefused answers a refusal as peers know it: a lost race for a place is

@@ -61,6 +61,8 @@ type conn struct {
 	last  int32
 	noted bool // the peer's language and version are known, and its lookups are free
 
+	registered bool // a broker has registered over it
+
 	sampled time.Time // when lookups were last measured
 
 	spare  bool // its place is kept for brokers, which it has not shown itself to be

@@ -36,13 +36,12 @@ func (c *conn) attachRaw() {
 }
 
 // readRaw reads what has come. Of a large request that is a copy of megabytes, which takes
-// its turn like the work on them: see takeTurn.
+// its turn like the work on them.
 func (c *conn) readRaw(fd int) (int, error) {
 	into := c.lendBuffers()
 	if c.granted == 0 {
 		return syscall.Read(fd, into)
 	}
-	c.srv.turns <- struct{}{}
-	defer func() { <-c.srv.turns }()
+	defer c.srv.turns.take(!c.registered)()
 	return syscall.Read(fd, into)
 }

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -107,7 +106,7 @@ type Server struct {
 	seed      maphash.Seed
 	templates struct{ success, noRoute, busy template }
 	budgets   struct{ brokers, others *semaphore.Weighted }
-	turns     chan struct{} // a place for each processor that long registrations may have
+	turns     turns
 	load      load
 	tooMuch   func() bool // by which the load is judged, nil for the waiting of goroutines
 	guard     *guard      // nil where nothing is restricted
@@ -137,7 +136,7 @@ const (
 func (s *Server) init() {
 	s.ready.Do(func() {
 		s.seed = maphash.MakeSeed()
-		s.turns = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
+		s.turns.init()
 		s.templates.success = newTemplate(s.HeaderType, wire.Success, false)
 		s.templates.noRoute = newTemplate(s.HeaderType, wire.TopicNotExist, true)
 		s.templates.busy = newTemplate(s.HeaderType, wire.SystemBusy, true)
