@@ -2,6 +2,7 @@ package registry
 
 import (
 	"math/bits"
+	"runtime"
 	"slices"
 )
 
@@ -100,12 +101,24 @@ func merge[V, W keyed](x *index[V], y index[W], o *owner, f func(old V, w W) V) 
 	if x.root == nil {
 		x.root = &node[V]{own: o}
 	}
-	m := merger[V, W]{o: o, f: f}
+	m := merger[V, W]{o: o}
+	calls := 0
+	m.f = func(old V, w W) V {
+		if calls++; calls%yieldEvery == 0 {
+			runtime.Gosched()
+		}
+		return f(old, w)
+	}
 	x.root = m.node(x.root, y.root, 0)
 	if x.n += m.more; x.n == 0 {
 		x.root = nil
 	}
 }
+
+// yieldEvery is after how many values a merge lets others run. Of a few processors one may
+// be collecting garbage, and the other is this one: whoever looks something up would wait
+// for milliseconds. A thousand values take some tenths of one.
+const yieldEvery = 1024
 
 type merger[V, W keyed] struct {
 	o    *owner

@@ -19,7 +19,7 @@ func (c *conn) attachRaw() {
 	c.readOnce = func(fd uintptr) bool {
 		for {
 			n, err := c.readRaw(int(fd))
-			switch err {
+			switch err { //nolint:errorlint // it comes from the system call as it is
 			case nil:
 				c.readN = n
 			case syscall.EINTR:

@@ -33,7 +33,7 @@ func (t *turns) take(hurry bool) (done func()) {
 	begin := time.Now()
 	return func() {
 		if !hurry && t.waiting.Load() > 0 {
-			time.Sleep(time.Since(begin))
+			<-time.After(time.Since(begin))
 		}
 		<-t.places
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -149,12 +150,15 @@ func zip(text []byte) []byte {
 }
 
 // Compress makes the compressed forms that are otherwise made when somebody asks, so that
-// the first reader does not wait for them. It takes some tens of milliseconds.
-func (d *Dashboard) Compress() {
-	d.index.zipped()
-	d.open.zipped()
-	for _, name := range slices.Sorted(maps.Keys(d.files)) {
-		d.files[name].zipped()
+// the first reader does not wait for them, one after another until ctx ends. It takes some
+// tens of milliseconds.
+func (d *Dashboard) Compress(ctx context.Context) {
+	all := append([]*asset{d.index, d.open}, slices.Collect(maps.Values(d.files))...)
+	for _, a := range all {
+		if ctx.Err() != nil {
+			return
+		}
+		a.zipped()
 	}
 }
 

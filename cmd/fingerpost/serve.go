@@ -87,11 +87,13 @@ func (s *serveCmd) Run(a *app) error {
 // settle does what nobody who wants an answer has to wait for: the dashboard is compressed
 // for its first reader, and what only starting took, such as the model of the command line,
 // goes back to the system.
-func (n *node) settle(context.Context) {
+func (n *node) settle(ctx context.Context) {
 	if n.http != nil {
-		n.http.dashboard.Compress()
+		n.http.dashboard.Compress(ctx)
 	}
-	debug.FreeOSMemory()
+	if ctx.Err() == nil {
+		debug.FreeOSMemory()
+	}
 }
 
 // node is a running server.
