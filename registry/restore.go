@@ -180,7 +180,7 @@ func (x *restorer) part(from *ImageGroup) error {
 		}
 		x.d.table(from.Name).unnamed.put(l, x.d.own)
 	}
-	if from.Wipe != nil && len(topics) > 0 {
+	if from.Wipe != nil {
 		w := *from.Wipe
 		w.Revision = x.d.revision()
 		x.d.table(from.Name).wipe = &w

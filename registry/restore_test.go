@@ -359,3 +359,17 @@ func TestRestoreRefusesWhatDoesNotFit(t *testing.T) {
 		t.Errorf("over what is there: %v", err)
 	}
 }
+
+// A broker may have lost all of its topics while it is wiped: it stays wiped.
+func TestWipeWithoutTopicsIsRestored(t *testing.T) {
+	b := newBed(t)
+	b.must(broker{cluster: "c", name: "a", addr: "@a", version: 1, topics: "T U"}, "")
+	b.WipeWritePerm("a", Cause{})
+	b.DeleteTopic("T", "", Cause{})
+	b.DeleteTopic("U", "", Cause{})
+	if b.Snapshot().Wiped("a") == nil {
+		t.Fatal("the wipe went with the topics")
+	}
+	n := b.restarted(0)
+	b.want("after a restart", n.lasting(), b.lasting())
+}

@@ -30,6 +30,7 @@ type Connection struct {
 
 // Open returns how many connections there are.
 func (s *Server) Open() int {
+	s.init()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.conns)
@@ -37,6 +38,7 @@ func (s *Server) Open() int {
 
 // Connections returns what is open now, oldest first.
 func (s *Server) Connections() []Connection {
+	s.init()
 	s.mu.Lock()
 	cs := make([]*conn, 0, len(s.conns))
 	for c := range s.conns {

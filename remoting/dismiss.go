@@ -53,6 +53,7 @@ func (s *Server) Dismiss(quiet time.Duration, most int) int {
 
 // Kinds returns how many connections there are of each kind; see [Connection.Kind].
 func (s *Server) Kinds() map[string]int {
+	s.init()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kinds := make(map[string]int)

@@ -18,8 +18,10 @@ func (c *conn) attachRaw() {
 	c.raw = raw
 	c.readOnce = func(fd uintptr) bool {
 		for {
-			n, err := c.readRaw(int(fd))
-			switch err { //nolint:errorlint // it comes from the system call as it is
+			into, done := c.lendBuffers(), c.takeReadingTurn()
+			n, err := syscall.Read(int(fd), into)
+			done()
+			switch err {
 			case nil:
 				c.readN = n
 			case syscall.EINTR:
@@ -35,13 +37,11 @@ func (c *conn) attachRaw() {
 	}
 }
 
-// readRaw reads what has come. Of a large request that is a copy of megabytes, which takes
-// its turn like the work on them.
-func (c *conn) readRaw(fd int) (int, error) {
-	into := c.lendBuffers()
+// takeReadingTurn is take for what has come of a large request: reading that is a copy of
+// megabytes.
+func (c *conn) takeReadingTurn() (done func()) {
 	if c.granted == 0 {
-		return syscall.Read(fd, into)
+		return func() {}
 	}
-	defer c.srv.turns.take(!c.registered)()
-	return syscall.Read(fd, into)
+	return c.srv.turns.take(!c.registered)
 }
