@@ -125,14 +125,21 @@ func tellTopics(log *slog.Logger, topics []registry.TopicChange) {
 	if len(topics) == 0 {
 		return
 	}
-	var counts [registry.OpDeleted + 1]int // of the operations that topics know
+	var created, changed, deleted int
 	var named []string
 	for i := range topics {
-		counts[topics[i].Op]++
+		switch topics[i].Op {
+		case registry.OpCreated:
+			created++
+		case registry.OpDeleted:
+			deleted++
+		default:
+			changed++
+		}
 	}
 	for i := range min(len(topics), namedTopics) {
 		named = append(named, topics[i].Topic)
 	}
-	log.Info("topics changed", "created", counts[registry.OpCreated], "changed", counts[registry.OpChanged],
-		"deleted", counts[registry.OpDeleted], "broker", topics[0].Broker, "topics", named)
+	log.Info("topics changed", "created", created, "changed", changed, "deleted", deleted,
+		"broker", topics[0].Broker, "topics", named)
 }
