@@ -3,8 +3,9 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Broker } from './lib/broker.mjs';
-import { Browser, until } from './lib/browser.mjs';
+import { Browser } from './lib/browser.mjs';
 import { Server } from './lib/server.mjs';
+import { until } from './lib/wait.mjs';
 
 test('changes from the page', async (t) => {
   const server = await Server.start({ flags: ['--peers', '127.0.0.1:1'] });

@@ -2,9 +2,10 @@
 // its writes and allowing them again. The mouse is never touched.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { Browser, until } from './lib/browser.mjs';
+import { Browser } from './lib/browser.mjs';
 import { demo } from './lib/demo.mjs';
 import { Server } from './lib/server.mjs';
+import { until } from './lib/wait.mjs';
 
 /** What has the focus, and whether a person could see that it has. */
 const focused = (page) => page.evaluate(() => {

@@ -2,11 +2,12 @@
 // restart the page ends equal to the registry without being loaded again.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { Browser, until } from './lib/browser.mjs';
+import { Browser } from './lib/browser.mjs';
 import { Broker } from './lib/broker.mjs';
 import { prefixProxy } from './lib/proxy.mjs';
 import { demo } from './lib/demo.mjs';
 import { Server } from './lib/server.mjs';
+import { until } from './lib/wait.mjs';
 
 const equal = (browser, server) => until('page and registry to be equal', async () => {
   assert.deepEqual(await browser.dump(), await server.dump());
@@ -107,6 +108,71 @@ test('changes, a cut, a restart', async (t) => {
   });
   // Refused connections are told on the console by the browser itself.
   await browser.quiet('the end', /WebSocket connection|ERR_CONNECTION|Failed to load resource/);
+});
+
+// What the first view does not need comes later; a person may be faster.
+test('before everything is loaded', async (t) => {
+  const server = await Server.start();
+  t.after(() => server.stop());
+  const fleet = await demo(server, { topics: 60 });
+  t.after(() => fleet.forEach((b) => b.stop()));
+  const browser = await Browser.open();
+  t.after(() => browser.close());
+  const { page } = browser;
+  let release;
+  let asked;
+  const hold = async () => {
+    await page.unroute('**/rest.js');
+    await page.goto('about:blank');
+    const held = new Promise((resolve) => { release = resolve; });
+    const wanted = new Promise((resolve) => { asked = resolve; });
+    await page.route('**/rest.js', async (r) => {
+      asked();
+      await held;
+      await r.continue();
+    });
+    await browser.show(server, '#/');
+    return wanted;
+  };
+
+  await t.test('a view that comes after it was drawn as loading, before that is on the screen', async () => {
+    await hold(); // it is fetched ahead
+    await page.evaluate(() => {
+      // The screen is slow: what waits for a frame waits for a second.
+      const later = globalThis.setTimeout;
+      globalThis.requestAnimationFrame = () => 0;
+      globalThis.setTimeout = (f, millis = 0, ...rest) => later(f, millis + 1000, ...rest);
+      location.hash = '#/topics';
+    });
+    await page.locator('main .skeleton').waitFor();
+    release();
+    await page.locator('main .dt tbody tr[data-i]').first().waitFor();
+  });
+
+  await t.test('the search box takes every letter', async () => {
+    hold();
+    await page.locator('.answer').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('broker-p');
+    assert.equal(await page.locator('#search').inputValue(), 'broker-p');
+    assert.equal(await page.locator('#pause').getAttribute('aria-pressed'), 'false', 'no letter is a shortcut');
+    release();
+    await page.locator('#search[role=combobox]').waitFor();
+    await page.keyboard.type('x');
+    assert.equal(await page.locator('#search').inputValue(), 'broker-px');
+    await page.getByRole('option').first().waitFor();
+  });
+
+  await t.test('what cannot be fetched is told, and can be tried again', async () => {
+    await page.unroute('**/rest.js');
+    await page.goto('about:blank');
+    let lost = 0;
+    await page.route('**/rest.js', (r) => (++lost === 1 ? r.abort() : r.continue()));
+    await browser.show(server, '#/');
+    await page.locator('#account').click();
+    await page.getByText(/cannot be reached/i).waitFor();
+  });
+  await browser.quiet('the end', /rest\.js/);
 });
 
 // What some proxies do not let through, and what the page then does without.

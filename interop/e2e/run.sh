@@ -31,7 +31,8 @@ fi
 
 out=$(mktemp)
 status=0
-node --test --test-concurrency=1 --test-reporter=spec --test-reporter-destination=stdout \
+# Every wait has its own end; ten minutes end a test that found another way to stand still.
+node --test --test-concurrency=1 --test-timeout=600000 --test-reporter=spec --test-reporter-destination=stdout \
   --test-reporter=tap --test-reporter-destination="$out" "${files[@]}" || status=$?
 passed=$(awk '/^# pass/ { print $3 }' "$out")
 failed=$(awk '/^# fail/ { f = $3 } /^# cancelled/ { c = $3 } END { print f + c }' "$out")

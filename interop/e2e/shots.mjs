@@ -3,9 +3,10 @@
 //   FINGERPOST=…/fingerpost node shots.mjs ../../docs/images
 import path from 'node:path';
 import { Broker } from './lib/broker.mjs';
-import { Browser, until } from './lib/browser.mjs';
+import { Browser } from './lib/browser.mjs';
 import { demo, topicNames } from './lib/demo.mjs';
 import { Server } from './lib/server.mjs';
+import { until } from './lib/wait.mjs';
 
 const out = path.resolve(process.argv[2] ?? '.');
 const pause = (ms) => new Promise((r) => setTimeout(r, ms));

@@ -2,9 +2,10 @@
 // is empty, the policy has nothing to report.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { Browser, until } from './lib/browser.mjs';
+import { Browser } from './lib/browser.mjs';
 import { demo, quarrel } from './lib/demo.mjs';
 import { Server } from './lib/server.mjs';
+import { until } from './lib/wait.mjs';
 
 const views = [
   '#/', '#/clusters', '#/clusters?by=zone', '#/brokers', '#/brokers/broker-a', '#/brokers/pay-c', '#/brokers/broker-a?tab=topics', '#/brokers/broker-a?tab=history', '#/brokers/nowhere',

@@ -1,5 +1,5 @@
 // The box in the bar: names of brokers, topics and clusters, found while typing.
-import { html, useEffect, useMemo, useRef, useState } from '../vendor/preact.js';
+import { html, useLayoutEffect, useMemo, useRef, useState } from '../vendor/preact.js';
 import { t } from '../lib/i18n.js';
 import { go } from '../lib/router.js';
 import { find } from '../lib/find.js';
@@ -9,14 +9,15 @@ import { Icon, Name } from './atoms.js';
 const paths = { topic: (n) => ['topics', n], broker: (n) => ['brokers', n], cluster: () => ['clusters'] };
 const icons = { topic: 'topics', broker: 'brokers', cluster: 'clusters', all: 'search' };
 
-export default function Search() {
-  const [text, setText] = useState('');
+// It replaces the box that was there before this was loaded: with what was typed, and with
+// the focus if that was still there, before the browser hands out another key.
+export default function Search({ typed, focused }) {
+  const [text, setText] = useState(typed);
   const [open, setOpen] = useState(false);
   const [at, setAt] = useState(0);
   const input = useRef(null);
-  // It replaces the box that was focused before it was loaded, and takes over what was typed.
-  useEffect(() => {
-    input.current.focus();
+  useLayoutEffect(() => {
+    if (focused) input.current.focus();
   }, []);
   store.namesMoved.value;
   store.topicsMoved.value;

@@ -52,16 +52,18 @@ function useModule(load) {
   const [failed, setFailed] = useState({});
   const [again, setAgain] = useState(0);
   const [, redraw] = useState(null);
+  const module = here.get(load);
   useEffect(() => {
-    if (here.has(load)) return undefined;
+    // What counts is what was drawn. It may have come since, fetched ahead or for somebody
+    // else; then loading it is a matter of a moment, and only we draw ourselves again.
+    if (module || !load) return undefined;
     let wanted = true;
-    load().then((module) => {
-      here.set(load, module);
-      if (wanted) redraw(load);
+    load().then((got) => {
+      here.set(load, got);
+      if (wanted) redraw(got);
     }, (error) => wanted && setFailed({ load, error }));
     return () => { wanted = false; };
   }, [load, again]);
-  const module = here.get(load);
   return { module, error: !module && failed.load === load ? failed.error : undefined, retry: () => setAgain(again + 1) };
 }
 
@@ -70,7 +72,7 @@ function useModule(load) {
 effect(() => {
   if (!store.ready.value) return;
   setTimeout(async () => {
-    for (const { load } of Object.values(views)) await load().then((module) => here.set(load, module), () => {});
+    for (const load of [search, ...Object.values(views).map((v) => v.load)]) await load().then((module) => here.set(load, module), () => {});
   }, 3000);
 });
 
@@ -112,9 +114,10 @@ export function App() {
 
 const login = () => import('../views/login.js');
 
-/** Draws the default export of a module once it is there. */
+/** Draws the default export of a module once it is there, or that it cannot be had. */
 export function Lazy({ load, ...props }) {
-  const { module } = useModule(load);
+  const { module, error, retry } = useModule(load);
+  if (error) return html`<${Failed} error=${{ status: 0, code: 'unreachable' }} onRetry=${retry} />`;
   return module ? html`<${module.default} ...${props} />` : null;
 }
 
@@ -138,12 +141,17 @@ function Bar() {
     <${Pause} /><${Language} /><${Theme} /><${Account} /></header>`;
 }
 
-// The box is there at once; what it finds is loaded with the first letter.
+// The box is there at once, and can be typed into. What finds is loaded when it is first
+// used and takes its place with what was typed, but not in the middle of composing a word.
 function SearchBox() {
   const [awake, setAwake] = useState(false);
-  if (awake) return html`<${Lazy} load=${search} />`;
+  const [composing, setComposing] = useState(false);
+  const [typed, setTyped] = useState('');
+  const { module } = useModule(awake ? search : null);
+  if (module && !composing) return html`<${module.default} typed=${typed} focused=${document.activeElement?.id === 'search'} />`;
   return html`<div class="search" role="search"><${Icon} name="search" size="16" />
-    <input class="in" type="search" id="search" placeholder=${t('search.hint')} aria-label=${t('search.label')} onFocus=${() => setAwake(true)} /><kbd aria-hidden="true">/</kbd></div>`;
+    <input class="in" type="search" id="search" autocomplete="off" spellcheck=${false} placeholder=${t('search.hint')} aria-label=${t('search.label')} value=${typed} onFocus=${() => setAwake(true)}
+      onInput=${(e) => setTyped(e.target.value)} onCompositionStart=${() => setComposing(true)} onCompositionEnd=${() => setComposing(false)} /><kbd aria-hidden="true">/</kbd></div>`;
 }
 const search = () => import('./search.js');
 

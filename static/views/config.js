@@ -21,7 +21,9 @@ export default function Config() {
   const [edit, setEdit] = useState(null);
   const moved = store.configMoved.value;
   useEffect(() => {
-    send('GET', 'config').then((r) => setState({ data: r.body, etag: r.etag, error: null }), (error) => setState((s) => ({ ...s, error })));
+    let wanted = true; // an answer that was overtaken by a newer one is old
+    send('GET', 'config').then((r) => wanted && setState({ data: r.body, etag: r.etag, error: null }), (error) => wanted && setState((s) => ({ ...s, error })));
+    return () => { wanted = false; };
   }, [moved, try_]);
   const chinese = language.value === 'zh-CN';
   const items = useMemo(() => (state.data?.items ?? []).map((x) => ({ ...x, doc: (chinese && x.docZh) || x.doc })), [state.data, chinese]);

@@ -2,6 +2,7 @@
 // heartbeats, and leaves. Written for tests of the dashboard; it moves no messages.
 import net from 'node:net';
 import zlib from 'node:zlib';
+import { within } from './wait.mjs';
 
 const codes = { registerBroker: 103, route: 105, unregisterBroker: 104, declareTopic: 217, heartbeat: 904 };
 const v5_5_0 = 513; // the version number of its headers
@@ -55,10 +56,10 @@ export class Broker {
     const head = Buffer.alloc(8);
     head.writeInt32BE(4 + header.length + body.length, 0);
     head.writeInt32BE(header.length, 4);
-    return new Promise((resolve, reject) => {
+    return within(60_000, `the answer to request ${code}`, new Promise((resolve, reject) => {
       this.#waiting.set(opaque, { resolve, reject });
       this.#socket.write(Buffer.concat([head, header, body]));
-    });
+    }));
   }
 
   #identity() {

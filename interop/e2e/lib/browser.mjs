@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';
+import { within } from './wait.mjs';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -32,6 +33,10 @@ export class Browser {
     b.page.on('pageerror', (e) => b.complaints.push('error of the page: ' + e.stack));
     b.page.on('request', (r) => b.requests.push(r.url()));
     b.page.setDefaultTimeout(30_000);
+    // That does not hold for what a page is asked in its own words: one that waits in vain
+    // would be waited for until the whole run is stopped, and nobody would know for what.
+    const evaluate = b.page.evaluate.bind(b.page);
+    b.page.evaluate = (...args) => within(120_000, 'the page to answer', evaluate(...args));
     return b;
   }
 
@@ -78,21 +83,5 @@ export class Browser {
   async close() {
     await this.context.close();
     rmSync(this.dir, { recursive: true, force: true });
-  }
-}
-
-/** Waits until f is true, without knowing how fast the machine is. */
-export async function until(what, f, millis = 60_000) {
-  const end = Date.now() + millis;
-  let last;
-  for (;;) {
-    try {
-      if (await f()) return;
-      last = undefined;
-    } catch (err) {
-      last = err;
-    }
-    if (Date.now() > end) throw new Error(`waited in vain: ${what}${last ? ': ' + last.message : ''}`);
-    await new Promise((r) => setTimeout(r, 100));
   }
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { within } from './wait.mjs';
 
 const binary = process.env.FINGERPOST ?? path.resolve(import.meta.dirname, '../../../bin/fingerpost');
 
@@ -25,7 +26,7 @@ export class Server {
       });
     });
     ready.catch(() => {});
-    const serving = await ready;
+    const serving = await within(60_000, 'the server to serve', ready);
     s.remoting = serving.remoting;
     s.base = 'http://' + serving.http;
     try {
@@ -40,7 +41,7 @@ export class Server {
   async call(method, address, body, headers = {}) {
     const res = await fetch(this.base + '/api/v1/' + address, {
       method, headers: { ...(this.token && { Authorization: 'Bearer ' + this.token }), ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(60_000),
     });
     const text = await res.text();
     if (!res.ok) throw new Error(`${method} ${address}: ${res.status} ${text}`);
@@ -70,7 +71,7 @@ export class Server {
     if (this.process.exitCode === null) {
       const gone = new Promise((resolve) => this.process.once('exit', resolve));
       this.process.kill(signal);
-      await gone;
+      await within(60_000, 'the server to end', gone);
     }
     if (!keep) rmSync(this.dir, { recursive: true, force: true });
   }
