@@ -49,7 +49,8 @@ export function Overview() {
   const now = asOf();
   // Only what its broker no longer names can be cleaned up; the rest is told by other cards.
   const staleTopics = stats.data?.staleTopics?.['not-in-last-registration'] ?? 0;
-  const checks = health.data?.checks ?? health.error?.checks ?? [];
+  // A probe that fails answers as an error, beside which an answer of before is kept.
+  const checks = health.error?.checks ?? health.data?.checks ?? [];
   const wrong = problems({ store, groups: gs, now, stale: staleTopics, checks, peers: peers.data?.items, conflicts: conflicts.data?.items, open: me.value?.method === 'anonymous' && role.value === 'admin' });
   return html`<div class="stack"><${Answer} groups=${gs} wrong=${wrong} />
     ${wrong.length > 0 && html`<ul class="stack tight">${wrong.slice(0, 8).map((p) => html`<${ProblemCard} key=${p.id} p=${p} />`)}

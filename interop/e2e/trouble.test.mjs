@@ -1,0 +1,39 @@
+// What goes wrong while a page is open: answers that fail or come late, others who are
+// faster, hands that are faster. Nothing that was typed or told may be lost over it.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { Browser } from './lib/browser.mjs';
+import { Broker } from './lib/broker.mjs';
+import { Server } from './lib/server.mjs';
+import { until } from './lib/wait.mjs';
+
+test('trouble while a page is open', async (t) => {
+  let server = await Server.start();
+  t.after(() => server.stop());
+  let b = new Broker(server.remoting, { cluster: 'C', name: 'broker-a', id: 0, addr: '10.0.0.1:10911' }).serve({ Keep: {}, Old: {}, Older: {}, Oldest: {} });
+  await b.register();
+  b.live();
+  t.after(() => b.stop());
+  const browser = await Browser.open();
+  t.after(() => browser.close());
+  const { page } = browser;
+  await browser.signIn(server);
+  const text = page.getByLabel(/^Value/);
+  const say = (...args) => page.evaluate(async (words) => {
+    const { $ } = await import(document.querySelector('script[type=module]').src);
+    $['lib/live.js'].say(...words);
+  }, args);
+
+  await t.test('a check of the server that fails while the overview is open', async () => {
+    await page.route('**/healthz?verbose', (r) => r.fulfill({ status: 200, json: { status: 'ok', checks: [{ name: 'disk', ok: true }] } }));
+    await browser.show(server, '#/');
+    await page.locator('#soonest').waitFor();
+    await page.waitForTimeout(500);
+    await page.unroute('**/healthz?verbose');
+    await page.route('**/healthz?verbose', (r) => r.fulfill({ status: 503, json: { status: 'failing', checks: [{ name: 'disk', ok: false, detail: 'it is full' }] } }));
+    await page.locator('.problem', { hasText: 'it is full' }).waitFor();
+    await page.unroute('**/healthz?verbose');
+    await page.locator('.problem', { hasText: 'it is full' }).waitFor({ state: 'detached' });
+  });
+  await browser.quiet('the end', /404|412|503|Failed to load resource|WebSocket connection|ERR_CONNECTION/);
+});
