@@ -35,5 +35,18 @@ test('trouble while a page is open', async (t) => {
     await page.unroute('**/healthz?verbose');
     await page.locator('.problem', { hasText: 'it is full' }).waitFor({ state: 'detached' });
   });
+
+  await t.test('what stays until it is closed is not taken away by what is only said aloud', async () => {
+    await say('not on one peer', false, true);
+    await page.locator('.toast', { hasText: 'not on one peer' }).waitFor();
+    await say('1 thing needs a look', true);
+    await page.waitForTimeout(4500);
+    await page.locator('.toast button').click({ timeout: 1000 });
+    await page.locator('.toast').waitFor({ state: 'detached' });
+    await say('short news');
+    await page.locator('.toast', { hasText: 'short news' }).waitFor();
+    await say('aloud', true);
+    await page.locator('.toast').waitFor({ state: 'detached', timeout: 6000 });
+  });
   await browser.quiet('the end', /404|412|503|Failed to load resource|WebSocket connection|ERR_CONNECTION/);
 });

@@ -255,9 +255,14 @@ function Said() {
       last.current = Date.now();
       setText(said.stay ? '' : said.text); // what stays speaks for itself
     }, wait);
-    const hide = said.stay ? undefined : setTimeout(() => setShown(null), 4000);
-    return () => [speak, hide].forEach(clearTimeout);
+    return () => clearTimeout(speak);
   }, [said]);
+  // What is only said aloud neither takes away what is shown nor makes it stay longer.
+  useEffect(() => {
+    if (!shown || shown.stay) return undefined;
+    const hide = setTimeout(() => setShown(null), 4000);
+    return () => clearTimeout(hide);
+  }, [shown]);
   return html`<div class="sr" role="status" aria-live="polite">${text}</div>${shown && html`<div class="toast" role=${shown.stay ? 'alert' : undefined} aria-hidden=${shown.stay ? undefined : 'true'}>${shown.text}${shown.stay && html` <button type="button" class="btn tiny" onClick=${() => setShown(null)}>${t('close')}</button>`}</div>`}`;
 }
 
