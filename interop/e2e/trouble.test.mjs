@@ -48,5 +48,17 @@ test('trouble while a page is open', async (t) => {
     await say('aloud', true);
     await page.locator('.toast').waitFor({ state: 'detached', timeout: 6000 });
   });
+
+  await t.test('the title counts what the page counts', async () => {
+    await page.evaluate(async () => {
+      const { $ } = await import(document.querySelector('script[type=module]').src);
+      const { store } = $['lib/live.js'];
+      const m = [...store.members.values()][0];
+      store.take({ op: 'changes', items: [], groups: [{ brokerName: m.brokerName, members: [{ ...m, unconfirmed: true }] }] });
+    });
+    await page.locator('.problem.info', { hasText: 'restart' }).waitFor();
+    const needs = /(\d+) thing/.exec(await page.locator('.answer').innerText())?.[1];
+    assert.equal(/^\((\d+)\)/.exec(await page.title())?.[1], needs);
+  });
   await browser.quiet('the end', /404|412|503|Failed to load resource|WebSocket connection|ERR_CONNECTION/);
 });

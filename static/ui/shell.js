@@ -266,14 +266,14 @@ function Said() {
   return html`<div class="sr" role="status" aria-live="polite">${text}</div>${shown && html`<div class="toast" role=${shown.stay ? 'alert' : undefined} aria-hidden=${shown.stay ? undefined : 'true'}>${shown.text}${shown.stay && html` <button type="button" class="btn tiny" onClick=${() => setShown(null)}>${t('close')}</button>`}</div>`}`;
 }
 
-// The title of the window names the page and counts what needs a look; a screen reader
-// hears when that number changes.
+// The title of the window names the page and counts what needs a look, as the overview does;
+// a screen reader hears when that number changes.
 function Title({ name }) {
   const { path } = route.value;
   const place = t('nav.' + (path[0] ?? 'overview'));
   const gs = useGroups();
   store.eventsMoved.value;
-  const wrong = store.known.value ? problems({ store, groups: gs, now: asOf() }).length : null;
+  const wrong = store.known.value ? problems({ store, groups: gs, now: asOf() }).filter((p) => p.level !== 'info').length : null;
   const before = useRef(null);
   useEffect(() => {
     document.title = (wrong ? `(${wrong}) ` : '') + (path[1] !== undefined ? path[1] + ' · ' : '') + place + ' · Fingerpost';
