@@ -60,5 +60,16 @@ test('trouble while a page is open', async (t) => {
     const needs = /(\d+) thing/.exec(await page.locator('.answer').innerText())?.[1];
     assert.equal(/^\((\d+)\)/.exec(await page.title())?.[1], needs);
   });
+
+  await t.test('a new key that is there already can be overwritten', async () => {
+    await server.call('PUT', 'kv/NS/taken', { value: 'theirs' });
+    await browser.show(server, '#/kv/NS?add=key');
+    await page.getByLabel('Key', { exact: true }).fill('taken');
+    await text.fill('mine');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator('#keep-mine').click();
+    await until('my value', async () => (await server.call('GET', 'kv/NS/taken')).value === 'mine', 5000);
+    await page.waitForFunction(() => location.hash === '#/kv/NS/taken');
+  });
   await browser.quiet('the end', /404|412|503|Failed to load resource|WebSocket connection|ERR_CONNECTION/);
 });

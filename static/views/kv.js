@@ -90,7 +90,7 @@ function Editor({ ns, name = '', now, fresh, reload }) {
     setBusy(true);
     setError(null);
     try {
-      const r = await send('PUT', spread.to(address), { body: { value: text }, headers: fresh ? { 'If-None-Match': '*' } : { 'If-Match': etag } });
+      const r = await send('PUT', spread.to(address), { body: { value: text }, headers: etag ? { 'If-Match': etag } : { 'If-None-Match': '*' } });
       setConflict(null);
       sayDone(r.body, t('kv.saved', { key: keyName }) + (r.body.warnings?.length ? ' ' + r.body.warnings.map((w) => w.detail).join(' ') : ''));
       if (fresh) go(['kv', space, keyName]);
@@ -119,12 +119,12 @@ function Editor({ ns, name = '', now, fresh, reload }) {
   const admin = isAdmin.value;
   return html`<form class="card" onSubmit=${submit}><header><h2>${fresh ? t('kv.new') : html`<${Name} of=${name} />`}</h2>
       ${!fresh && html`<span class="faint mono small">${began?.revision}</span>`}</header><div class="body stack">
-    ${fresh && html`<label class="field"><span>${t('kv.namespace')}</span><input class="in mono" value=${space} required maxlength="255" onInput=${(e) => setSpace(e.target.value)} /></label>
-      <label class="field"><span>${t('kv.key')}</span><input class="in mono" value=${keyName} required maxlength="255" autofocus onInput=${(e) => setKeyName(e.target.value)} /></label>`}
+    ${fresh && html`<label class="field"><span>${t('kv.namespace')}</span><input class="in mono" value=${space} required maxlength="255" onInput=${(e) => { setSpace(e.target.value); setConflict(null); }} /></label>
+      <label class="field"><span>${t('kv.key')}</span><input class="in mono" value=${keyName} required maxlength="255" autofocus onInput=${(e) => { setKeyName(e.target.value); setConflict(null); }} /></label>`}
     ${space === order && html`<${OrderForm} text=${text} onText=${setText} admin=${admin} />`}
     <label class="field"><span>${t('kv.value')} <span class="hint">${bytes(size(text))}</span></span><textarea class="in" rows="5" value=${text} readonly=${!admin} spellcheck=${false} onInput=${(e) => setText(e.target.value)} aria-invalid=${fieldError('value') ? 'true' : undefined} />${fieldError('value') && html`<span class="err">${fieldError('value')}</span>`}</label>
     ${moved && !conflict && html`<p class="problem warn" role="status"><${Icon} name="warn" /><span>${t('kv.moved')}</span><button type="button" class="btn tiny" onClick=${() => setConflict(now)}>${t('kv.compare')}</button></p>`}
-    ${conflict && html`<${Conflict} mine=${text} theirs=${conflict} onMine=${() => save(conflict.etag)} onTheirs=${() => { setText(conflict.value ?? ''); begin(conflict); setConflict(null); if (conflict.value === null) go(['kv', space]); }} />`}
+    ${conflict && html`<${Conflict} mine=${text} theirs=${conflict} onMine=${() => save(conflict.etag)} onTheirs=${() => { setText(conflict.value ?? ''); begin(conflict); setConflict(null); if (conflict.value === null) go(['kv', space]); else if (fresh) go(['kv', space, keyName]); }} />`}
     ${error && !fieldError('value') && html`<p class="problem bad" role="alert"><${Icon} name="warn" /><span>${error.message}</span></p>`}
     ${admin && spread.box}
     ${admin && html`<details><summary class="small muted">${t('confirm.curl')}</summary><${Code} text=${curl('PUT', spread.to(address), text, fresh ? { 'If-None-Match': '*' } : {})} label=${t('confirm.curl')} /></details>
