@@ -71,5 +71,35 @@ test('trouble while a page is open', async (t) => {
     await until('my value', async () => (await server.call('GET', 'kv/NS/taken')).value === 'mine', 5000);
     await page.waitForFunction(() => location.hash === '#/kv/NS/taken');
   });
+
+  await t.test('what is typed into a key outlives a read that fails', async () => {
+    await server.call('PUT', 'kv/NS/other', { value: '1' });
+    await browser.show(server, '#/kv/NS/taken');
+    await text.fill('half a sentence');
+    let failed;
+    const failing = new Promise((resolve) => { failed = resolve; });
+    await page.route('**/api/v1/kv/NS/taken', (r) => {
+      failed();
+      return r.abort();
+    });
+    await server.call('PUT', 'kv/NS/other', { value: '2' });
+    await failing;
+    await page.waitForTimeout(500);
+    assert.equal(await text.inputValue({ timeout: 1000 }), 'half a sentence');
+    await page.unroute('**/api/v1/kv/NS/taken');
+  });
+
+  await t.test('what is typed into a key outlives the key', async () => {
+    await browser.show(server, '#/kv/NS/taken');
+    await text.fill('half a sentence');
+    await server.call('DELETE', 'kv/NS/taken');
+    await page.getByRole('button', { name: 'Compare' }).click({ timeout: 5000 });
+    await page.getByText('The key has been removed').waitFor();
+    assert.equal(await text.inputValue({ timeout: 1000 }), 'half a sentence');
+    await page.getByRole('button', { name: 'Take theirs' }).click();
+    await page.waitForFunction(() => location.hash === '#/kv/NS');
+    await browser.show(server, '#/kv/NS/taken');
+    await page.getByText('This key is not set').waitFor();
+  });
   await browser.quiet('the end', /404|412|503|Failed to load resource|WebSocket connection|ERR_CONNECTION/);
 });

@@ -55,17 +55,27 @@ function Key({ ns, name }) {
   useEffect(() => {
     let wanted = true;
     send('GET', address).then((r) => wanted && set({ value: r.body.value, etag: r.etag, revision: r.body.revision }),
-      (error) => wanted && set({ error }));
+      (error) => wanted && set((was) => (was.value === undefined ? { error } : error.status === 404 ? { value: null } : { ...was, error })));
     return () => { wanted = false; };
   }, [address, try_, moved]);
-  if (got.error?.status === 404) return html`<div class="card"><${Blank} icon="kv" title=${t('kv.gone')} text=${t('kv.goneText', { key: name })} /></div>`;
-  if (got.error) return html`<${Failed} error=${got.error} onRetry=${() => setTry(try_ + 1)} />`;
-  if (got.value === undefined) return html`<${Loading} lines=${3} />`;
-  return html`<${Editor} ns=${ns} name=${name} now=${got} reload=${() => setTry(try_ + 1)} />`;
+  const reload = () => setTry(try_ + 1);
+  // Once it stands, the editor stays whatever comes of a later read: somebody may be typing.
+  if (got.value !== undefined) {
+    return html`${got.error && html`<div class="banner" role="status"><${Icon} name="warn" /><span>${t('failed.old')} ${got.error.message}</span><button type="button" class="btn tiny" onClick=${reload}>${t('failed.retry')}</button></div>`}
+      <${Editor} ns=${ns} name=${name} now=${got} reload=${reload} />`;
+  }
+  if (got.error?.status === 404) return html`<${Gone} name=${name} />`;
+  if (got.error) return html`<${Failed} error=${got.error} onRetry=${reload} />`;
+  return html`<${Loading} lines=${3} />`;
 }
 
-// `now` is what the server has; it may move while somebody types. What is typed is kept, and
-// a save names the tag of the value the typing began with.
+function Gone({ name }) {
+  return html`<div class="card"><${Blank} icon="kv" title=${t('kv.gone')} text=${t('kv.goneText', { key: name })} /></div>`;
+}
+
+// `now` is what the server has, a value of null if the key was removed; it may move while
+// somebody types. What is typed is kept, and a save names the tag of the value the typing
+// began with.
 function Editor({ ns, name = '', now, fresh, reload }) {
   const [space, setSpace] = useState(ns || order);
   const [keyName, setKeyName] = useState(name);
@@ -78,7 +88,7 @@ function Editor({ ns, name = '', now, fresh, reload }) {
   const dirty = text !== (began?.value ?? '');
   useEffect(() => {
     // Nothing typed yet: follow the server.
-    if (now && now.etag !== began?.etag && !dirty) {
+    if (now && now.value !== null && now.etag !== began?.etag && !dirty) {
       begin(now);
       setText(now.value);
     }
@@ -117,6 +127,7 @@ function Editor({ ns, name = '', now, fresh, reload }) {
     save(began?.etag);
   };
   const admin = isAdmin.value;
+  if (now?.value === null && !dirty) return html`<${Gone} name=${name} />`;
   return html`<form class="card" onSubmit=${submit}><header><h2>${fresh ? t('kv.new') : html`<${Name} of=${name} />`}</h2>
       ${!fresh && html`<span class="faint mono small">${began?.revision}</span>`}</header><div class="body stack">
     ${fresh && html`<label class="field"><span>${t('kv.namespace')}</span><input class="in mono" value=${space} required maxlength="255" onInput=${(e) => { setSpace(e.target.value); setConflict(null); }} /></label>
@@ -129,7 +140,7 @@ function Editor({ ns, name = '', now, fresh, reload }) {
     ${admin && spread.box}
     ${admin && html`<details><summary class="small muted">${t('confirm.curl')}</summary><${Code} text=${curl('PUT', spread.to(address), text, fresh ? { 'If-None-Match': '*' } : {})} label=${t('confirm.curl')} /></details>
       <div class="row"><button class="btn primary" disabled=${busy || !spread.known || !dirty && !fresh || conflict !== null}>${t('kv.save')}</button>
-      ${dirty && !fresh && html`<button type="button" class="btn" onClick=${() => { setText(now.value); begin(now); setConflict(null); }}>${t('kv.undo')}</button>`}
+      ${dirty && !fresh && html`<button type="button" class="btn" onClick=${() => { setText(now.value ?? ''); begin(now); setConflict(null); }}>${t('kv.undo')}</button>`}
       ${fresh && html`<a class="btn" href=${href(ns ? ['kv', ns] : ['kv'])}>${t('cancel')}</a>`}
       ${!fresh && html`<button type="button" class="btn danger" onClick=${() => ask(deleteKey(ns, name, began.etag))}>${t('delete.do')}…</button>`}</div>`}</div>
     ${asked && html`<${Lazy} load=${confirm} ...${asked} onClose=${() => ask(null)} onDone=${() => go(['kv', ns])} />`}</form>`;
