@@ -101,5 +101,24 @@ test('trouble while a page is open', async (t) => {
     await browser.show(server, '#/kv/NS/taken');
     await page.getByText('This key is not set').waitFor();
   });
+
+  await t.test('a setting that was checked is applied only if nothing has moved since', async () => {
+    await browser.show(server, '#/config?q=scanNotActive');
+    await page.getByRole('button', { name: 'Change scanNotActiveBrokerInterval' }).click();
+    const dialog = page.locator('dialog');
+    await dialog.getByLabel(/^Value/).fill('4000');
+    await dialog.getByRole('button', { name: 'Check' }).click();
+    await dialog.getByText('takes effect at once').waitFor();
+    const reread = page.waitForResponse((r) => r.url().endsWith('/api/v1/config') && r.request().method() === 'GET');
+    await server.call('PATCH', 'config', { scanNotActiveBrokerInterval: '6000' }, { 'Content-Type': 'application/merge-patch+json' });
+    await reread;
+    await page.waitForTimeout(500);
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await dialog.getByText('The settings have changed meanwhile').waitFor({ timeout: 5000 });
+    assert.equal((await server.call('GET', 'config')).items.find((i) => i.key === 'scanNotActiveBrokerInterval').value, '6000');
+    await dialog.getByRole('button', { name: 'Check' }).click();
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await until('my value', async () => (await server.call('GET', 'config')).items.find((i) => i.key === 'scanNotActiveBrokerInterval').value === '4000', 5000);
+  });
   await browser.quiet('the end', /404|412|503|Failed to load resource|WebSocket connection|ERR_CONNECTION/);
 });

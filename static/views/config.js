@@ -55,13 +55,14 @@ function Edit({ item, etag, onClose, onDone }) {
   const [checked, setChecked] = useState(null);
   const [busy, setBusy] = useState(false);
   const body = { [item.key]: value };
-  // First what would happen, then the deed: the same call with and without dryRun.
+  // First what would happen, then the deed: the same call with and without dryRun. It is done
+  // to the settings of which that was said, not to those that somebody made of them since.
   const submit = async () => {
     setBusy(true);
     setError(null);
     try {
-      const r = await send('PATCH', 'config' + (checked ? '' : '?dryRun=true'), { body, type: 'application/merge-patch+json', headers: { 'If-Match': etag } });
-      if (!checked) setChecked(r.body);
+      const r = await send('PATCH', 'config' + (checked ? '' : '?dryRun=true'), { body, type: 'application/merge-patch+json', headers: { 'If-Match': checked?.etag ?? etag } });
+      if (!checked) setChecked({ ...r.body, etag });
       else {
         say(t('config.done', { key: item.key }));
         onDone();
@@ -69,7 +70,10 @@ function Edit({ item, etag, onClose, onDone }) {
       }
     } catch (err) {
       setError(err);
-      if (err.status === 412) onDone();
+      if (err.status === 412) {
+        setChecked(null);
+        onDone();
+      }
     }
     setBusy(false);
   };
