@@ -120,5 +120,33 @@ test('trouble while a page is open', async (t) => {
     await dialog.getByRole('button', { name: 'Apply' }).click();
     await until('my value', async () => (await server.call('GET', 'config')).items.find((i) => i.key === 'scanNotActiveBrokerInterval').value === '4000', 5000);
   });
+
+  await t.test('leftovers of which one cannot be removed at first', async () => {
+    await page.route('**/api/v1/stale-topics?*', async (r) => {
+      const names = (await server.call('GET', 'topics?limit=1000')).items.map((x) => x.topic).filter((n) => n.startsWith('Old'));
+      const items = names.map((topic) => ({ topic, brokerName: 'broker-a', reason: 'not-in-last-registration', sinceAt: new Date(Date.now() - 100_000).toISOString(), removable: true, lastSaid: {} }));
+      await r.fulfill({ json: { revision: 'x.1', total: items.length, items } });
+    });
+    await browser.show(server, '#/stale');
+    await page.getByRole('button', { name: 'Choose the 3 removable' }).click();
+    await page.locator('#stale-check').click();
+    const dialog = page.locator('dialog');
+    await dialog.getByRole('button', { name: 'Ask' }).click();
+    let seen = 0;
+    await page.route('**/api/v1/topics/*/brokers/broker-a', async (r) => {
+      await new Promise((resolve) => { setTimeout(resolve, 200); });
+      if (++seen === 2) await r.fulfill({ status: 503, contentType: 'application/problem+json', json: { title: 'Busy', detail: 'try again' } });
+      else await r.continue();
+    });
+    // Pressed twice, it is done once.
+    await dialog.getByRole('button', { name: 'Remove 3' }).dblclick();
+    await dialog.getByText('try again').waitFor();
+    assert.equal(seen, 2, 'one after the other');
+    await dialog.getByRole('button', { name: 'Remove 2' }).click({ timeout: 5000 });
+    await page.getByText('No leftovers').waitFor();
+    for (const name of ['Old', 'Older', 'Oldest']) await assert.rejects(server.call('GET', 'topics/' + name), /404/);
+    await page.unroute('**/api/v1/topics/*/brokers/broker-a');
+    await page.unroute('**/api/v1/stale-topics?*');
+  });
   await browser.quiet('the end', /404|412|503|Failed to load resource|WebSocket connection|ERR_CONNECTION/);
 });
