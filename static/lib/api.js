@@ -2,6 +2,7 @@
 // and one kind of error.
 import { signal } from '../vendor/preact.js';
 import { heard } from './clock.js';
+import { t } from './i18n.js';
 import { painted } from './paint.js';
 
 /** Where the API begins, seen from the page. */
@@ -55,7 +56,7 @@ export async function send(method, address, o = {}) {
     res = await (o.sent ?? fetch(new URL(address, base), { method, headers, body, signal: o.signal, credentials: 'same-origin' }));
   } catch (err) {
     if (err.name === 'AbortError') throw err;
-    throw new Problem(0, { detail: '' });
+    throw new Problem(0, { detail: t('failed.unreachable') });
   }
   const date = Date.parse(res.headers.get('Date') ?? '');
   // The header has whole seconds; their middle is the better guess.
