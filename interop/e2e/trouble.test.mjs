@@ -148,5 +148,39 @@ test('trouble while a page is open', async (t) => {
     await page.unroute('**/api/v1/topics/*/brokers/broker-a');
     await page.unroute('**/api/v1/stale-topics?*');
   });
+
+  await t.test('older changes, asked for by an impatient hand, and again when they did not come', async () => {
+    for (let i = 0; i < 230; i++) assert.equal((await b.declare('Often', { write: 1 + i % 7 })).code, 0);
+    await page.goto('about:blank');
+    await browser.show(server, '#/events?topic=Often');
+    const shown = () => page.locator('article.event').count();
+    const older = page.getByRole('button', { name: 'Older changes' });
+    await until('the first page', async () => await shown() === 100);
+    let asked = 0;
+    await page.route('**/api/v1/events?*after=*', async (r) => {
+      if (++asked === 1) return r.abort();
+      await new Promise((resolve) => { setTimeout(resolve, 300); });
+      return r.continue();
+    });
+    await older.click();
+    await page.locator('main .problem.bad', { hasText: /cannot be reached/i }).waitFor({ timeout: 5000 });
+    await older.dblclick();
+    await until('the second page', async () => await shown() > 100);
+    await page.waitForTimeout(1000);
+    assert.equal(await shown(), 200);
+    const revisions = await page.locator('article.event > header > span.mono').allInnerTexts();
+    assert.equal(new Set(revisions).size, revisions.length, 'nothing is listed twice');
+    await page.unroute('**/api/v1/events?*after=*');
+  });
+
+  await t.test('what came while the page was open can all be seen', async () => {
+    await browser.show(server, '#/events?topic=Seen');
+    await page.getByText('Nothing has happened').waitFor();
+    for (let i = 0; i < 260; i++) assert.equal((await b.declare('Seen', { write: 1 + i % 7 })).code, 0);
+    const older = page.getByRole('button', { name: 'Older changes' });
+    await older.click({ timeout: 10_000 });
+    await until('all of them', async () => await page.locator('article.event').count() >= 260, 5000);
+    assert.equal(await older.count(), 0);
+  });
   await browser.quiet('the end', /404|412|503|Failed to load resource|WebSocket connection|ERR_CONNECTION/);
 });

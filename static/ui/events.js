@@ -34,22 +34,33 @@ export function Events({ fixed = {}, want = {}, until = '' }) {
     get(base).then((r) => wanted && setPast({ items: r.items, next: r.next, error: null, of: base }), (error) => wanted && setPast({ items: null, error, of: base }));
     return () => { wanted = false; };
   }, [base, try_]);
-  const older = () => get(base + '&after=' + encodeURIComponent(past.next)).then(
-    (r) => setPast((p) => ({ ...p, items: [...p.items, ...r.items], next: r.next })), (error) => setPast((p) => ({ ...p, error })));
+  const [asked, ask] = useState({ of: base, room: 2 * page });
+  const room = asked.of === base ? asked.room : 2 * page;
+  const { items, next, error } = past.of === base ? past : {};
   const list = useMemo(() => {
     const live = until ? [] : store.events.filter((e) => e.gap || touches(e, all)).reverse();
     const known = new Set(live.filter((e) => !e.gap).map(keyOf));
-    return [...live, ...(past.of === base ? past.items ?? [] : []).filter((s) => !known.has(keyOf(s)) && (!all.face || s.cause?.face === all.face))];
+    return [...live, ...(items ?? []).filter((s) => !known.has(keyOf(s)) && (!all.face || s.cause?.face === all.face))];
   }, [moved, past, base, all.face]);
   const { open = '' } = route.value.query;
   if (past.of !== base && list.length === 0) return html`<${Loading} />`;
-  if (past.error && list.length === 0) return html`<${Failed} error=${past.error} onRetry=${() => setTry(try_ + 1)} />`;
+  const again = () => setTry(try_ + 1);
+  if (error && list.length === 0) return html`<${Failed} error=${error} onRetry=${again} />`;
   if (list.length === 0) return html`<div class="card"><${Blank} icon="events" title=${t('events.none')} text=${t('events.noneText')} /></div>`;
-  // A thousand open boxes help nobody; the rest is a page away.
-  const shown = list.slice(0, Math.max(page, past.items?.length ?? 0) + page);
+  // A thousand open boxes help nobody; the rest is a page away: here, or at the server. Its
+  // answer counts if nothing else was asked since, nor the same twice.
+  const shown = list.slice(0, room);
+  const older = () => {
+    ask({ of: base, room: room + page });
+    if (!next || list.length >= room + page) return;
+    const mine = (p) => p.of === base && p.next === next;
+    get(base + '&after=' + encodeURIComponent(next)).then(
+      (r) => setPast((p) => (mine(p) ? { ...p, items: [...p.items, ...r.items], next: r.next, error: null } : p)), (err) => setPast((p) => (mine(p) ? { ...p, error: err } : p)));
+  };
   return html`<div class="stack tight">${shown.map((set) => (set.gap ? html`<p key=${'gap' + set.time} class="gap">${t('events.gap', { time: time(Date.parse(set.time)) })}</p>`
       : html`<${Set_} key=${keyOf(set)} set=${set} open=${open === set.revision} />`))}</div>
-    ${past.next && html`<div class="row"><button type="button" class="btn" onClick=${older}>${t('events.older')}</button></div>`}`;
+    ${error && html`<p class="problem bad" role="alert"><${Icon} name="warn" /><span>${error.message}</span>${!items && html`<button type="button" class="btn tiny" onClick=${again}>${t('failed.retry')}</button>`}</p>`}
+    ${(next || list.length > room) && html`<div class="row"><button type="button" class="btn" onClick=${older}>${t('events.older')}</button></div>`}`;
 }
 
 function Set_({ set, open }) {
