@@ -182,5 +182,19 @@ test('trouble while a page is open', async (t) => {
     await until('all of them', async () => await page.locator('article.event').count() >= 260, 5000);
     assert.equal(await older.count(), 0);
   });
+
+  await t.test('two filters of names, typed fast', async () => {
+    await browser.show(server, '#/events');
+    await page.evaluate(() => {
+      for (const [label, word] of [['Topic', 'Se'], ['Broker', 'broker-a']]) {
+        const box = document.querySelector(`main input[aria-label=${label}]`);
+        box.value = word;
+        box.dispatchEvent(new Event('input', { bubbles: true }));
+      }
+    });
+    await page.waitForFunction(() => location.hash.includes('broker=broker-a'));
+    assert.equal(await page.locator('main input[aria-label=Topic]').inputValue(), 'Se');
+    assert.match(page.url(), /topic=Se/);
+  });
   await browser.quiet('the end', /404|412|503|Failed to load resource|WebSocket connection|ERR_CONNECTION/);
 });

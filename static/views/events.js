@@ -11,12 +11,17 @@ import { Events, kinds } from '../ui/events.js';
 export default function EventsPage() {
   const { kind = '', topic = '', broker = '', actor = '', face = '', until = '' } = route.value.query;
   const timer = useRef(null);
+  const typed = useRef({}); // of all fields: who goes on to the next one is not waited for
   useEffect(() => () => clearTimeout(timer.current), []);
   if (!store.ready.value) return html`<${Loading} />`;
   // Names are asked of the server when the typing rests; a request per letter would be rude.
   const later = (patch) => {
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => setQuery(patch), 300);
+    Object.assign(typed.current, patch);
+    timer.current = setTimeout(() => {
+      setQuery(typed.current);
+      typed.current = {};
+    }, 300);
   };
   // A jump to a moment: the field speaks the reader's own time, the address UTC.
   const local = until ? new Date(Date.parse(until) - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 19) : '';
