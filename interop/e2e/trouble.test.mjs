@@ -196,5 +196,18 @@ test('trouble while a page is open', async (t) => {
     assert.equal(await page.locator('main input[aria-label=Topic]').inputValue(), 'Se');
     assert.match(page.url(), /topic=Se/);
   });
+
+  await t.test('the Enter that ends a word in another script chooses nothing', async () => {
+    await browser.show(server, '#/topics');
+    await page.locator('#search').click();
+    await page.locator('#search[role=combobox]').waitFor();
+    await page.keyboard.type('Keep');
+    await page.getByRole('option').first().waitFor();
+    await page.evaluate(() => document.getElementById('search').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true })));
+    await page.waitForTimeout(200);
+    assert.match(page.url(), /#\/topics$/);
+    assert.equal(await page.locator('#search').inputValue(), 'Keep');
+    await page.keyboard.press('Escape');
+  });
   await browser.quiet('the end', /404|412|503|Failed to load resource|WebSocket connection|ERR_CONNECTION/);
 });

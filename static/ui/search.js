@@ -36,6 +36,7 @@ export default function Search({ typed, focused }) {
     else go(paths[o.kind](o.name), o.kind === 'cluster' ? { cluster: o.name } : undefined);
   };
   const key = (e) => {
+    if (e.isComposing) return; // the keys of an input method: they choose and end a word there
     if (e.key === 'ArrowDown' || e.key === 'ArrowUp') {
       e.preventDefault();
       setOpen(true);
