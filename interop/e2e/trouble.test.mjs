@@ -209,5 +209,21 @@ test('trouble while a page is open', async (t) => {
     assert.equal(await page.locator('#search').inputValue(), 'Keep');
     await page.keyboard.press('Escape');
   });
+
+  await t.test('after a restart the page tells of the process that runs', async () => {
+    await page.goto('about:blank');
+    await page.route('**/api/v1/version', async (r) => r.fulfill({ json: { ...await server.call('GET', 'version'), startedAt: new Date(Date.now() - 3 * 86_400_000 - 60_000).toISOString() } }));
+    await browser.show(server, '#/');
+    await page.locator('[aria-labelledby=facts]').getByText(/^3d00h/).waitFor();
+    await page.unroute('**/api/v1/version');
+    const { epoch } = await server.call('GET', 'version');
+    await server.stop({ keep: true });
+    b.stop();
+    server = await Server.start({ ...server.ports, dir: server.dir });
+    b = new Broker(server.remoting, { cluster: 'C', name: 'broker-a', id: 0, addr: '10.0.0.1:10911' }).serve({ Keep: {}, Other: {} });
+    await b.register();
+    await until('the new process', async () => !(await page.locator('.rev').innerText()).startsWith(epoch));
+    await page.locator('[aria-labelledby=facts]').getByText(/^3d00h/).waitFor({ state: 'detached', timeout: 10_000 });
+  });
   await browser.quiet('the end', /404|412|503|Failed to load resource|WebSocket connection|ERR_CONNECTION/);
 });

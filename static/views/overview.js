@@ -117,7 +117,8 @@ function Latest() {
 }
 
 function Facts() {
-  const got = useGet('version');
+  // Another epoch is another process, begun at another time and perhaps of another version.
+  const got = useGet('version', [feed.hello.value?.epoch]);
   const v = got.data;
   if (!v) return null;
   return html`<section class="card" aria-labelledby="facts"><header><h2 id="facts">${t('overview.node')}</h2>${v.environment && v.environment !== 'center' && html`<${Badge} level="info">${v.environment}<//>`}</header>
