@@ -134,6 +134,19 @@ export function groups(store, counts) {
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/**
+ * What a store holds as sorted lines, for comparing with another reader of the registry.
+ * Times of heartbeats are left out: they are no content.
+ */
+export function linesOf({ members, topics }) {
+  const lines = [];
+  for (const m of members.values()) lines.push(`member ${m.clusterName} ${m.brokerName} ${m.brokerId} ${m.brokerAddr}`);
+  for (const t of topics.values()) {
+    for (const q of t.queues) lines.push(`queue ${t.name} ${q.brokerName} ${q.readQueueNums} ${q.writeQueueNums} ${q.perm} ${q.topicSysFlag}`);
+  }
+  return lines.sort();
+}
+
 /** How many topics each broker name serves. */
 export function topicCounts(store) {
   const outline = store.outline.peek();

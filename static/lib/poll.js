@@ -3,6 +3,7 @@
 // Like watch.js it looks like a websocket to the feed. Of reports that move no revision,
 // such as refusals, it hears with the next change.
 import { get, me, send } from './api.js';
+import { serverNow } from './clock.js';
 import { snapshotOf } from './watch.js';
 
 const waitSeconds = 20;
@@ -46,7 +47,7 @@ export class PollSocket {
       else {
         this.#say({ op: 'changes', items, groups: sets.items });
         told = items.at(-1)?.revision ?? told;
-        this.#say({ op: 'bookmark', revision: told });
+        this.#say({ op: 'bookmark', revision: told, time: new Date(serverNow()).toISOString() });
       }
     }
   }

@@ -3,7 +3,8 @@
 // moves. Counters move at most four times a second however much arrives, so that a storm
 // costs the page no more than a breeze.
 import { computed, signal } from '../vendor/preact.js';
-import { memberKey, Topic, typeOf } from './model.js';
+import { serverNow } from './clock.js';
+import { linesOf, memberKey, Topic, typeOf } from './model.js';
 import { Staged } from './staged.js';
 
 const paintMillis = 250;
@@ -218,14 +219,14 @@ export class Store {
   #bookmark(msg) {
     // A mark is shown for ten seconds; here is the place that comes by anyway.
     const old = Date.parse(msg.time) - 10_000;
-    for (const [key, mark] of this.marks) if (mark.at < old) this.marks.delete(key);
+    const faded = [...this.marks].filter(([key, mark]) => mark.at < old && this.marks.delete(key)).length > 0;
     for (const h of msg.heard ?? []) {
       const key = memberKey(h);
       const m = this.members.get(key);
       if (m) this.members.set(key, { ...m, lastUpdateTimestamp: h.lastUpdateTimestamp });
     }
-    if (msg.heard?.length) this.#moved('members');
-    else if (this.marks.size) this.#moved('topics');
+    if (msg.heard?.length || faded) this.#moved('members');
+    if (faded) this.#moved('topics');
   }
 
   #reset(msg) {
@@ -285,16 +286,8 @@ export class Store {
     return [...new Set(topic.queues.map((q) => this.clusterOf.get(q.brokerName) ?? '?'))].sort();
   }
 
-  /**
-   * The content as sorted lines, for comparing with another reader of the registry.
-   * Times of heartbeats are left out: they are no content.
-   */
+  /** The content as sorted lines; see linesOf. */
   dump() {
-    const lines = [];
-    for (const m of this.members.values()) lines.push(`member ${m.clusterName} ${m.brokerName} ${m.brokerId} ${m.brokerAddr}`);
-    for (const t of this.topics.values()) {
-      for (const q of t.queues) lines.push(`queue ${t.name} ${q.brokerName} ${q.readQueueNums} ${q.writeQueueNums} ${q.perm} ${q.topicSysFlag}`);
-    }
-    return lines.sort();
+    return linesOf(this);
   }
 }

@@ -206,3 +206,17 @@ test('finding puts whole names first', () => {
   assert.deepEqual(find(s, 't', 10).map((f) => f.name), ['T', 'TU', '%RETRY%T']);
   assert.deepEqual(find(s, 'a', 1), [{ kind: 'broker', name: 'a', rank: 0 }]);
 });
+
+test('a mark fades ten seconds after its change, though nothing else moves', () => {
+  const s = filled();
+  s.take({ op: 'changes', items: [set(6, [topicChange('changed', 'T', 'a', { perm: 6 }, { perm: 4 })])] });
+  s.flush();
+  const moved = () => [s.topicsMoved.value, s.membersMoved.value];
+  const [topics, members] = moved();
+  s.take({ op: 'bookmark', time: new Date(1_005_000).toISOString() });
+  s.flush();
+  assert.deepEqual([s.marks.size, ...moved()], [1, topics, members]);
+  s.take({ op: 'bookmark', time: new Date(1_015_000).toISOString(), heard: [{ brokerName: 'a', brokerId: 0, lastUpdateTimestamp: 1_014_000 }] });
+  s.flush();
+  assert.deepEqual([s.marks.size, ...moved()], [0, topics + 1, members + 1]);
+});
