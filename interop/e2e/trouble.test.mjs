@@ -224,6 +224,8 @@ test('trouble while a page is open', async (t) => {
     await b.register();
     await until('the new process', async () => !(await page.locator('.rev').innerText()).startsWith(epoch));
     await page.locator('[aria-labelledby=facts]').getByText(/^3d00h/).waitFor({ state: 'detached', timeout: 10_000 });
+    // What happened between the two is not in the list, and the list says so.
+    await page.locator('[aria-labelledby=latest]').getByText('some changes were missed').waitFor({ timeout: 5000 });
   });
   await browser.quiet('the end', /404|412|503|Failed to load resource|WebSocket connection|ERR_CONNECTION/);
 });

@@ -98,7 +98,10 @@ export class Store {
     this.#staged = null;
     Object.assign(this, { members: next.members, topics: next.topics, wipes: next.wipes });
     this.marks.clear();
+    const { epoch, revision } = this;
     this.#see(msg.revision);
+    // What came between the old state and the new one was not told as changes.
+    if (epoch && (epoch !== this.epoch || revision < this.revision) && !this.events.at(-1)?.gap) this.#gap(msg);
     this.ready.value = true;
     this.outline.value = null;
     this.#moved('members', 'topics', 'names', 'kv', 'config');
@@ -230,9 +233,13 @@ export class Store {
   }
 
   #reset(msg) {
-    this.events.push({ gap: true, reason: msg.reason, time: new Date(msg.time ?? Date.now()).toISOString(), revision: msg.revision });
-    this.#moved('events');
+    this.#gap(msg);
     this.onResync(msg.reason);
+  }
+
+  #gap({ reason, time, revision }) {
+    this.events.push({ gap: true, reason, time: new Date(time ?? serverNow()).toISOString(), revision });
+    this.#moved('events');
   }
 
   #moved(...what) {

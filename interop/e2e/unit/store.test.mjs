@@ -220,3 +220,20 @@ test('a mark fades ten seconds after its change, though nothing else moves', () 
   s.flush();
   assert.deepEqual([s.marks.size, ...moved()], [0, topics + 1, members + 1]);
 });
+
+test('what a new snapshot jumps over is a gap among the events', () => {
+  const s = filled();
+  const gaps = () => s.events.filter((e) => e.gap).length;
+  assert.equal(gaps(), 0, 'what was before the page is none');
+  s.take({ op: 'snapshot', revision: 'e.5', first: true, last: true });
+  assert.equal(gaps(), 0, 'nothing happened meanwhile');
+  s.take({ op: 'snapshot', revision: 'e.9', first: true, last: true });
+  assert.equal(gaps(), 1);
+  s.take({ op: 'changes', items: [set(10, [topicChange('created', 'N', 'a', undefined, queue('a'))])] });
+  s.take({ op: 'snapshot', revision: 'f.2', first: true, last: true });
+  assert.equal(gaps(), 2, 'another process');
+  s.take({ op: 'changes', items: [{ ...set(3, [topicChange('created', 'N', 'a', undefined, queue('a'))]), revision: 'f.3' }] });
+  s.take({ op: 'reset', reason: 'lagged' });
+  s.take({ op: 'snapshot', revision: 'f.7', first: true, last: true });
+  assert.equal(gaps(), 3, 'a reset has told of it');
+});
