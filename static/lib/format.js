@@ -23,6 +23,12 @@ export const time = (ms) => intl('DateTimeFormat', clock).format(ms);
 /** Date and time of day, in the reader's zone. */
 export const dateTime = (ms) => intl('DateTimeFormat', day).format(ms);
 
+/** An instant as a field for a moment wants it, in the reader's zone on that day; '' for what is no instant. */
+export function fieldTime(text) {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? '' : new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
 /** The same instant in UTC, for comparing with logs of other machines. */
 export const utc = (ms) => Number.isFinite(ms) ? new Date(ms).toISOString() : '';
 

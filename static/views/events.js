@@ -2,6 +2,7 @@
 import { html, useEffect, useRef } from '../vendor/preact.js';
 import { t } from '../lib/i18n.js';
 import { route, setQuery } from '../lib/router.js';
+import { fieldTime } from '../lib/format.js';
 import { store } from '../lib/live.js';
 import { Badge, Head } from '../ui/atoms.js';
 import { Loading } from '../ui/states.js';
@@ -24,13 +25,12 @@ export default function EventsPage() {
     }, 300);
   };
   // A jump to a moment: the field speaks the reader's own time, the address UTC.
-  const local = until ? new Date(Date.parse(until) - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 19) : '';
   return html`<${Head} title=${t('nav.events')} text=${t('events.text')} />
     <div class="tools narrow"><${Select} name="kind" value=${kind} label=${t('events.kind')} options=${kinds} text=${(k) => t('kind.' + k)} />
       <${Select} name="face" value=${face} label=${t('events.face')} options=${['remoting', 'rest', 'dashboard', 'server']} text=${(f) => t('face.' + f)} />
       <${Filter} value=${topic} label=${t('events.topic')} onInput=${(v) => later({ topic: v })} /><${Filter} value=${broker} label=${t('events.broker')} onInput=${(v) => later({ broker: v })} />
       <${Filter} value=${actor} label=${t('events.actor')} onInput=${(v) => later({ actor: v })} />
-      <label class="row"><span class="small muted">${t('events.until')}</span><input class="in" type="datetime-local" step="1" value=${local} onChange=${(e) => setQuery({ until: e.target.value ? new Date(e.target.value).toISOString() : '' })} /></label>
+      <label class="row"><span class="small muted">${t('events.until')}</span><input class="in" type="datetime-local" step="1" value=${fieldTime(until)} onChange=${(e) => setQuery({ until: e.target.value ? new Date(e.target.value).toISOString() : '' })} /></label>
       ${until && html`<${Badge} level="info">${t('events.notLive')}<//>`}</div>
     <${Events} want=${{ kind, topic, broker, actor, face }} until=${until} />`;
 }

@@ -1,6 +1,6 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { bytes, duration, permText, utc, visible, when } from '../../../static/lib/format.js';
+import { bytes, duration, fieldTime, permText, utc, visible, when } from '../../../static/lib/format.js';
 import { typeOf as model } from '../../../static/lib/model.js';
 import { parseOrder, writeOrder } from '../../../static/lib/order.js';
 import { table } from '../../../static/lib/export.js';
@@ -17,6 +17,15 @@ test('bytes, permissions, instants', () => {
   const now = new Date(2026, 4, 5, 12).getTime();
   assert.doesNotMatch(when(now - 1000, now), /2026/);
   assert.match(when(now - 86_400_000, now), /2026/);
+});
+
+test('a field for a moment speaks the zone of that day, and not of nonsense', (t) => {
+  const zone = process.env.TZ;
+  process.env.TZ = 'Europe/Berlin';
+  t.after(() => { process.env.TZ = zone ?? ''; if (zone === undefined) delete process.env.TZ; });
+  assert.equal(fieldTime('2026-07-01T12:00:00Z'), '2026-07-01T14:00:00');
+  assert.equal(fieldTime('2026-12-01T12:00:00Z'), '2026-12-01T13:00:00');
+  assert.deepEqual(['', 'yesterday'].map(fieldTime), ['', '']);
 });
 
 test('what hides or turns text around is made visible', () => {
