@@ -55,17 +55,18 @@ export class PollSocket {
   async #snapshot() {
     // What changes while the pages are read is said again afterwards.
     const sets = await this.#get('brokers?limit=10000');
-    const topics = new Map();
-    for (let after = ''; after !== undefined;) {
-      const page = await this.#get('routes?match=*&actingMaster=off&limit=5000' + (after && '&after=' + encodeURIComponent(after)));
-      for (const r of page.items) topics.set(r.topic, r.route.queueDatas);
-      after = page.next || undefined;
-    }
+    // A hundred thousand topics take longer than the feed waits for a server's first word.
     if (this.readyState === 0) {
       this.readyState = 1;
       this.onopen?.();
       this.#again = false; // the feed asks for what is about to come
       this.#say({ op: 'hello', epoch: epochOf(sets.revision), heartbeatMillis: (waitSeconds + 5) * 1000, role: me.value?.role });
+    }
+    const topics = new Map();
+    for (let after = ''; after !== undefined;) {
+      const page = await this.#get('routes?match=*&actingMaster=off&limit=5000' + (after && '&after=' + encodeURIComponent(after)));
+      for (const r of page.items) topics.set(r.topic, r.route.queueDatas);
+      after = page.next || undefined;
     }
     const members = sets.items.flatMap((s) => s.members);
     const writePerms = sets.items.filter((s) => s.members.some((m) => m.writePerm === 'wiped')).map((s) => ({ brokerName: s.brokerName }));
