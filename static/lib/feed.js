@@ -196,7 +196,8 @@ export class Feed {
           clearTimeout(this.#timer);
         } else if (may === 'yes' && e.code !== 1008 && ++this.failures >= 2 && this.fallbacks.length > 0) {
           this.failures = 0;
-          this.fallbacks.shift()().then((other) => { this.WebSocket = other; }, () => {});
+          const load = this.fallbacks.shift();
+          load().then((other) => { this.WebSocket = other; }, () => this.fallbacks.unshift(load));
         }
       });
     }

@@ -216,3 +216,20 @@ test('the outline is shown, then the rest is read, in order', (t) => {
   assert.equal(store.members.size, 0);
   feed.stop();
 });
+
+test('another way that could not be loaded is tried again', async (t) => {
+  const other = class extends Socket {};
+  let loads = 0;
+  const load = async () => {
+    if (++loads === 1) throw new Error('cut off');
+    return other;
+  };
+  const { feed } = start(t, { mayConnect: async () => 'yes', fallbacks: [load] });
+  for (let i = 0; i < 4; i++) {
+    Socket.last.end();
+    for (let j = 0; j < 8; j++) await Promise.resolve();
+    t.mock.timers.tick(15_000);
+  }
+  assert.ok(Socket.last instanceof other);
+  feed.stop();
+});
