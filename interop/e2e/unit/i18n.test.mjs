@@ -86,3 +86,9 @@ test('the language is what was asked for, then what the browser likes', () => {
   assert.equal(pick(['fr', 'de', 'en-GB', 'zh']), 'en');
   assert.equal(pick(['fr']), 'en');
 });
+
+test('one is written as one', () => {
+  use('en', en);
+  const one = { n: 1, write: 1, read: 1, sets: 1, members: 1 };
+  for (const key of ['topic.sums', 'clusters.counts', 'broker.wiped']) assert.doesNotMatch(t(key, one), /\b1 (\w+ )?\w{3,}s\b/, key);
+});
