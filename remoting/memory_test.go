@@ -59,6 +59,56 @@ func TestSilentConnectionsKeepNothing(t *testing.T) {
 	}
 }
 
+// Nor what was needed to read a registration, even if it was refused.
+func TestSilentConnectionsKeepNoRegistration(t *testing.T) {
+	b := startTCP(t)
+	const size = 2 << 20
+	long := strings.Repeat("x", size)
+	var ids strings.Builder
+	for i := range size / 16 {
+		fmt.Fprintf(&ids, `,"%d":1`, i)
+	}
+	in := func(wrapper string) []byte {
+		return []byte(`{"filterServerList":[],"topicConfigSerializeWrapper":{` + wrapper + `}}`)
+	}
+	deflated, err := (&wire.RegisterBody{FilterServers: []string{long}}).AppendCompressed(nil, wire.V5_5_0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, body := range map[string][]byte{
+		"deflated": deflated,
+		"escaped":  in(`"x":"\t` + long + `"`),
+		"topic":    in(`"topicConfigTable":{"T":{"attributes":{"+a":"` + long + `"},"topicName":null}}`),
+		"mapping":  in(`"topicQueueMappingInfoMap":{"T":{"currIdMap":{` + ids.String()[1:] + `}}}`),
+	} {
+		conns := make([]*nstest.Client, 8)
+		for i := range conns {
+			conns[i] = b.client(wire.JSONHeader)
+			succeed(t, conns[i], wire.GetAllTopicListFromNamesrv, nil, nil)
+		}
+		r := one("b", "a:1")
+		req := wire.Request(wire.RegisterBroker, r.ext(), body)
+		frame, err := req.AppendTo(nil, wire.JSONHeader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := kept(func() {
+			for _, c := range conns {
+				if err := c.Write(frame); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := nstest.Must(c.Receive()); err != nil {
+					t.Fatal(err)
+				}
+				succeed(t, c, wire.UnregisterBroker, r.ext(), nil)
+			}
+		})
+		if most := len(conns) * size / 8; got > most {
+			t.Errorf("after a large registration (%s) %d connections keep %d bytes, want less than %d", name, len(conns), got, most)
+		}
+	}
+}
+
 // What the registry remembers of a request is what it needs, not the request.
 func TestHistoryKeepsNoRequests(t *testing.T) {
 	b := startTCP(t)

@@ -98,10 +98,25 @@ func (d *RegisterDecoder) Decode(body []byte, v Version, compressed bool, now in
 		d.sum.DataVersion.Timestamp = now
 		err = d.decodeJSON(body, now)
 	}
+	sum := d.sum
+	d.tidy()
 	if err != nil {
 		return RegisterSummary{}, err
 	}
-	return d.sum, nil
+	return sum, nil
+}
+
+// maxScratch is how much scratch space is kept for the next body: usual texts take less.
+const maxScratch = 4 << 10
+
+// tidy lets go of what the body was read with, which one entry can make as large as the
+// whole: a decoder lives as long as its connection.
+func (d *RegisterDecoder) tidy() {
+	if cap(d.scratch) > maxScratch {
+		d.scratch = nil
+	}
+	d.topic, d.mapping, d.attribute = TopicConfig{}, TopicMapping{}, Field{}
+	d.inner, d.sum = cursor{}, RegisterSummary{}
 }
 
 func (d *RegisterDecoder) intern(b []byte) string {
