@@ -3,6 +3,7 @@ package remoting
 import (
 	"context"
 	"net"
+	"time"
 
 	"fingerpost/remoting/wire"
 )
@@ -45,3 +46,23 @@ const FirstRequest = firstRequest
 
 // AccessClassOf returns the class of a request code.
 func AccessClassOf(code wire.RequestCode) AccessClass { return kindOf(code).class }
+
+// TakeTurns takes all turns of a server that has started, and returns what gives them back.
+func (s *Server) TakeTurns() (done func()) {
+	n := cap(s.turns.places)
+	for range n {
+		s.turns.places <- struct{}{}
+	}
+	return func() {
+		for range n {
+			<-s.turns.places
+		}
+	}
+}
+
+// AwaitTurn waits until somebody waits for a turn.
+func (s *Server) AwaitTurn() {
+	for s.turns.waiting.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -46,5 +46,9 @@ func (c *conn) takeTurn(body []byte) (done func()) {
 	if len(body) < longDeflated || len(body) < longBody && body[0] == '{' {
 		return func() {}
 	}
-	return c.srv.turns.take(!c.registered)
+	giveBack := c.srv.turns.take(!c.registered)
+	return func() {
+		giveBack()
+		c.lastRead = time.Now() // the peer did not wait, we did: it has yet to read the answer
+	}
 }
