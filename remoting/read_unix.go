@@ -2,7 +2,10 @@
 
 package remoting
 
-import "syscall"
+import (
+	"syscall"
+	"time"
+)
 
 // attachRaw makes reads wait for bytes before they take a buffer, so that thousands of
 // silent connections hold none.
@@ -43,5 +46,8 @@ func (c *conn) takeReadingTurn() (done func()) {
 	if c.granted == 0 {
 		return func() {}
 	}
-	return c.srv.turns.take(!c.registered)
+	begin := time.Now()
+	done = c.srv.turns.take(!c.registered)
+	c.arriveBy = c.arriveBy.Add(time.Since(begin)) // the peer did not wait, we did
+	return done
 }
