@@ -88,7 +88,8 @@ type conn struct {
 func (c *conn) Evict(reason string) {
 	c.srv.Stats.Evicted.Add(1)
 	c.srv.Log.Info("a connection is closed with its broker", "peer", *c.shown.Load(), "why", reason)
-	c.base.Close()
+	// A close waits for a read that is going on, and that one perhaps for its turn.
+	go c.base.Close()
 }
 
 func (c *conn) cause(action string) registry.Cause {

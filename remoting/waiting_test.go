@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"fingerpost/registry"
 	"fingerpost/remoting"
 	"fingerpost/remoting/wire"
 )
@@ -39,4 +40,40 @@ func TestWaitingForATurnIsNoSlowReading(t *testing.T) {
 	if b.reg.Snapshot().Group("a") == nil || b.srv.Stats.SlowReaders.Load() > 0 {
 		t.Errorf("the broker is gone, with %d slow readers", b.srv.Stats.SlowReaders.Load())
 	}
+}
+
+// Whoever looks for silent brokers does not wait for one whose request waits to be read.
+func TestEvictingDoesNotWait(t *testing.T) {
+	b := startTCP(t)
+	c := b.client(wire.JSONHeader)
+	r := one("a", "a:1")
+	r.timeout = 1
+	r.register(t, c)
+	r.topics = nil
+	for i := range 2000 {
+		r.topics = append(r.topics, topic(fmt.Sprint("Topic-", i), 4, 6))
+	}
+	frame, err := wire.Request(wire.RegisterBroker, r.ext(), r.body()).AppendTo(nil, wire.JSONHeader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := b.srv.TakeTurns()
+	if err := c.Write(frame[:len(frame)-1]); err != nil {
+		t.Fatal(err)
+	}
+	b.srv.AwaitTurn()
+	swept := make(chan registry.Swept)
+	go func() { swept <- b.reg.Sweep(time.Hour, registry.Cause{}) }()
+	select {
+	case s := <-swept:
+		if len(s.Expired) != 1 {
+			t.Errorf("%d brokers have expired", len(s.Expired))
+		}
+		done()
+	case <-time.After(time.Second):
+		t.Error("it waits for a turn that is not its own")
+		done()
+		<-swept
+	}
+	ended(t, c)
 }
