@@ -57,6 +57,7 @@ type RegisterDecoder struct {
 	scratch    []byte
 	inner      cursor // over the attributes in the text of a topic
 	sum        RegisterSummary
+	asked      int // one more than there were topics when Known was last asked, or 0
 }
 
 // RegisterSummary is what a registration says besides its topics.
@@ -83,7 +84,7 @@ type RegisterSummary struct {
 // its largest entry.
 func (d *RegisterDecoder) Decode(body []byte, v Version, compressed bool, now int64) (RegisterSummary, error) {
 	v = v.Clamp()
-	d.sum = RegisterSummary{HasFilterServers: v.SendsRegisterBody()}
+	d.sum, d.asked = RegisterSummary{HasFilterServers: v.SendsRegisterBody()}, 0
 	if len(body) == 0 {
 		return d.sum, nil
 	}

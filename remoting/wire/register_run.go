@@ -31,10 +31,13 @@ func (u *run) end(d *RegisterDecoder, r *cursor) {
 }
 
 // skipKnown passes over entries that the caller knows, and reports whether there were any.
+// It asks once behind each topic: what is asked for may be megabytes, and entries without a
+// name can stand there by the million.
 func (d *RegisterDecoder) skipKnown(r *cursor) bool {
-	if d.Known == nil {
+	if d.Known == nil || d.asked > d.sum.Topics {
 		return false
 	}
+	d.asked = d.sum.Topics + 1
 	size, topics := d.Known(r.b[r.i:])
 	if size == 0 {
 		return false

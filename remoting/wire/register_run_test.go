@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"testing"
 )
 
@@ -112,6 +113,34 @@ func TestKnownTopicsCount(t *testing.T) {
 		d.MaxTopics, call = most, 0
 		if _, err := d.Decode(text, V5_5_0, false, 0); (err != nil) != (most < 2*runTopics) {
 			t.Errorf("with at most %d: %v", most, err)
+		}
+	}
+}
+
+// The text of a stretch, which may be most of a body, is looked at once, however many entries
+// without a name stand before it.
+func TestKnownIsAskedOnceForEachPlace(t *testing.T) {
+	const many = 100
+	table := func(entries string) string { return `"topicConfigTable":{` + entries + `},` }
+	body := `{"topicConfigSerializeWrapper":{`
+	for range many {
+		body += table(`"":{},"":{}`)
+	}
+	body += table(`"T":{"topicName":"T"},"":{},"U":{"topicName":"U"}`) + `"x":1}}`
+	var asked []int
+	topics := 0
+	d := RegisterDecoder{
+		Topic: func(*TopicConfig) { topics++ },
+		Known: func([]byte) (int, int) { asked = append(asked, topics); return 0, 0 },
+	}
+	for range 2 {
+		asked, topics = nil, 0
+		sum, err := d.Decode([]byte(body), V5_5_0, false, 0)
+		if err != nil || sum.Topics != 2 || sum.Skipped != 2*many+1 {
+			t.Fatalf("%+v, %v", sum, err)
+		}
+		if !slices.Equal(asked, []int{0, 1}) {
+			t.Errorf("asked %d times", len(asked))
 		}
 	}
 }
