@@ -7,10 +7,11 @@ import (
 )
 
 // Bounds of what is remembered of members that are gone: as long as one may be silent,
-// and some megabytes.
+// and some tens of megabytes. A topic whose texts are longer counts as several.
 const (
 	partingLasts  = DefaultTimeout
 	partingTopics = 1 << 18
+	partingTexts  = 128
 )
 
 // partings remember what members that are gone had listed. Most come back with the same
@@ -28,16 +29,20 @@ type partings struct {
 type parting struct {
 	key     string
 	at      time.Time
+	weight  int // topics as which the list counts
 	listing *listing
 	topics  index[*Listed]
 }
 
 // remember keeps what l has listed, unless that alone is too much. t is its broker's table.
 func (p *partings) remember(l *Live, t *table, now time.Time) {
-	if l.listing == nil || len(l.listing.topics) == 0 || len(l.listing.topics) > partingTopics {
+	if l.listing == nil || len(l.listing.topics) == 0 {
 		return
 	}
-	x := parting{key: l.k, at: now, listing: l.listing, topics: l.stands(t)}
+	x := parting{key: l.k, at: now, weight: l.listing.weight(), listing: l.listing, topics: l.stands(t)}
+	if x.weight > partingTopics {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.byKey == nil {
@@ -45,7 +50,7 @@ func (p *partings) remember(l *Live, t *table, now time.Time) {
 	}
 	p.drop(p.byKey[l.k])
 	p.byKey[l.k] = p.order.PushBack(x)
-	p.topics += len(x.listing.topics)
+	p.topics += x.weight
 	for p.topics > partingTopics {
 		p.drop(p.order.Front())
 	}
@@ -83,5 +88,13 @@ func (p *partings) drop(e *linked.Element) {
 	}
 	x := p.order.Remove(e).(parting)
 	delete(p.byKey, x.key)
-	p.topics -= len(x.listing.topics)
+	p.topics -= x.weight
+}
+
+// weight is as how many topics of usual texts a list counts.
+func (s *listing) weight() (n int) {
+	for _, l := range s.topics {
+		n += 1 + (len(l.Name)+len(l.Config.Attributes))/partingTexts
+	}
+	return n
 }

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,7 +77,7 @@ func TestPartingsAreBounded(t *testing.T) {
 	var p partings
 	now := time.Unix(1e9, 0)
 	of := func(k string, n int) *Live {
-		return &Live{k: k, listing: &listing{topics: make([]*Listed, n)}}
+		return &Live{k: k, listing: &listing{topics: slices.Repeat([]*Listed{{Name: "T"}}, n)}}
 	}
 	for i := range 100 {
 		p.remember(of(fmt.Sprint(i), partingTopics/10), nil, now)
@@ -91,6 +92,15 @@ func TestPartingsAreBounded(t *testing.T) {
 	p.remember(of("huge", partingTopics+1), nil, now)
 	if p.find("huge").listing != nil || p.find("99").listing == nil {
 		t.Error("what is too much was remembered, and what was there is gone")
+	}
+	// A list of few topics may be long all the same.
+	for i := range 100 {
+		x := of(fmt.Sprint(i), 1)
+		x.listing.topics[0] = &Listed{Name: strings.Repeat("x", 1<<20), Config: TopicConfig{Attributes: fmt.Sprint(i)}}
+		p.remember(x, nil, now)
+	}
+	if n := len(p.byKey); n == 0 || n > 64 {
+		t.Errorf("%d lists of a megabyte are remembered", n)
 	}
 }
 
