@@ -222,7 +222,7 @@ func (p *pair) amend(t *rapid.T) {
 		t.Skip("nothing to amend")
 	}
 	reg := rapid.SampledFrom(p.last).Draw(t, "registration")
-	switch rapid.IntRange(0, 5).Draw(t, "what") {
+	switch rapid.IntRange(0, 7).Draw(t, "what") {
 	case 0:
 		reg.info.ID = anyID.Draw(t, "id")
 	case 1:
@@ -239,6 +239,8 @@ func (p *pair) amend(t *rapid.T) {
 		reg.info.Addr = anyAddr.Draw(t, "addr")
 	case 5:
 		reg.info.Acting = anyActing.Draw(t, "acting")
+	case 6, 7: // another broker with the same list
+		reg.info.Name, reg.info.Addr = anyName.Draw(t, "name"), anyAddr.Draw(t, "addr")
 	}
 	p.do(t, reg)
 }
