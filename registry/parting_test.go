@@ -38,6 +38,22 @@ func TestNewBrokerTakesAfterItsSiblings(t *testing.T) {
 	check(t, b.Registry)
 }
 
+// TestShortListsAreShort registers lists that begin like a long one and are short: they keep
+// no room for the rest.
+func TestShortListsAreShort(t *testing.T) {
+	b := newBed(t)
+	b.must(broker{cluster: "c", name: "long", addr: "@long", version: 1, topics: list(0, 5000)}, "")
+	for name, topics := range map[string]string{
+		"changed": "T0:1/1/6 T1", "new": "T0:1/1/6 new", "twice": "T0:1/1/6 T0:2/2/6 T1", "equal": "T0 T1",
+	} {
+		l := b.must(broker{cluster: "c", name: name, addr: "@" + name, version: 1, topics: topics}, "").Live.listing
+		if len(l.topics) != 2 || cap(l.topics) > 8 {
+			t.Errorf("%s: %d topics in a list for %d", name, len(l.topics), cap(l.topics))
+		}
+	}
+	check(t, b.Registry)
+}
+
 // TestWhoComesBackFindsItsList loses a broker: if it comes back in time, its list is what
 // it was, in the same memory, whatever others did meanwhile.
 func TestWhoComesBackFindsItsList(t *testing.T) {

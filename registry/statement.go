@@ -223,10 +223,12 @@ func (st *Statement) list() (topics []*Listed, same bool) {
 		}
 		return slices.Clone(st.prev[:st.at]), false // the rest must not live as long
 	}
-	if !st.broken {
-		return st.topics, false // prev's names, which are distinct
+	if st.broken { // else these are prev's names, which are distinct
+		st.distinct()
 	}
-	st.distinct()
+	if cap(st.topics) > 2*len(st.topics) {
+		st.topics = slices.Clone(st.topics) // the room was for all of prev
+	}
 	return st.topics, false
 }
 
