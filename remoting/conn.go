@@ -238,8 +238,8 @@ func (c *conn) settle() {
 // connection must not keep the memory of its last request.
 func (c *conn) forgetRequest() {
 	c.route = wire.RouteRequest{}
-	if c.cmd.Body != nil || len(c.cmd.Ext) > 0 {
-		clear(c.cmd.Ext)
+	if c.cmd.Body != nil || c.cmd.HasExt || len(c.cmd.Ext) > 0 || c.cmd.HasRemark {
+		clear(c.cmd.Ext[:cap(c.cmd.Ext)]) // also what was taken back
 		c.cmd = wire.Command{Ext: c.cmd.Ext[:0]}
 	}
 }

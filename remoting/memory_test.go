@@ -35,9 +35,16 @@ func TestSilentConnectionsKeepNothing(t *testing.T) {
 	for name, cmd := range map[string]*wire.Command{
 		"body":   {Body: make([]byte, 2<<20)},
 		"header": {Ext: fields("x", strings.Repeat("x", 900_000))},
+		"remark": {Remark: strings.Repeat("x", 900_000)},
+		// In a binary header a value of no bytes takes back what was said before.
+		"field taken back": {Ext: fields("x", strings.Repeat("x", 900_000), "x", "")},
 	} {
 		cmd.Code, cmd.Version = int32(wire.GetAllTopicListFromNamesrv), wire.V5_5_0
-		frame, err := cmd.AppendTo(nil, wire.JSONHeader)
+		header := wire.JSONHeader
+		if len(cmd.Ext) > 1 {
+			header = wire.BinaryHeader
+		}
+		frame, err := cmd.AppendTo(nil, header)
 		if err != nil {
 			t.Fatal(err)
 		}
