@@ -100,8 +100,6 @@ func (x *restorer) fits(g *Group, m *ImageMember) error {
 	switch {
 	case m.Name != g.Name:
 		return errors.New("a member has another broker name")
-	case m.Timeout <= 0:
-		return errors.New("a member has no timeout")
 	case last >= 0 && g.Members[last].ID >= m.ID:
 		return errors.New("its members are not in order")
 	case slices.ContainsFunc(g.Members, func(o Member) bool { return o.Addr == m.Addr }), x.d.next.Live(m.Cluster, m.Addr) != nil:
@@ -123,6 +121,7 @@ func (x *restorer) member(m *ImageMember) error {
 	if m.Left > 0 {
 		l.patience = min(l.patience, m.Left)
 	}
+	l.patience = max(1, l.patience) // a broker may name a timeout that is over at once
 	l.h = hashString(l.k)
 	l.lease.seen.Store(int64(x.now.Sub(x.d.reg.started)))
 	if m.HasList {

@@ -118,6 +118,24 @@ func (b *bed) repeat(t *rapid.T, of *Snapshot, l *Live) {
 	}
 }
 
+// A broker may say that it lives for no time at all. That is no reason to forget the others.
+func TestRestoredWithoutTime(t *testing.T) {
+	for _, timeout := range []time.Duration{0, -time.Second} {
+		old := newBed(t)
+		old.must(broker{cluster: "c1", name: "a", addr: "@A", version: 1, topics: "T U"}, "k1")
+		old.must(broker{cluster: "c1", name: "b", addr: "@B", version: 1, topics: "T W", change: func(r *Registration) { r.Timeout = timeout }}, "k2")
+		b := old.restarted(0)
+		check(t, b.Registry)
+		if n := b.Snapshot().Unconfirmed(); n != 2 {
+			t.Errorf("timeout %v: %d members are unconfirmed", timeout, n)
+		}
+		b.pass(sweepEvery)
+		if s := b.Snapshot(); s.Group("a") == nil || s.Group("b") != nil {
+			t.Errorf("timeout %v: after a sweep there are %v", timeout, s.Clusters())
+		}
+	}
+}
+
 func TestConfirmation(t *testing.T) {
 	old := newBed(t)
 	a := broker{cluster: "c1", name: "a", addr: "@A", version: 7, topics: "T U V"}
@@ -325,7 +343,6 @@ func TestRestoreRefusesWhatDoesNotFit(t *testing.T) {
 		"no members": func(i *Image) { i.Groups[0].Members = nil },
 		"another's":  func(i *Image) { i.Groups[0].Members[0].Name = "z" },
 		"nameless":   func(i *Image) { i.Groups[0].Members[0].Addr = "" },
-		"timeless":   func(i *Image) { i.Groups[0].Members[0].Timeout = 0 },
 		"order":      func(i *Image) { slices.Reverse(i.Groups[0].Members) },
 		"address":    func(i *Image) { i.Groups[0].Members[1].Addr = i.Groups[0].Members[0].Addr },
 		"elsewhere":  func(i *Image) { i.Groups[1].Members[0].Addr = i.Groups[0].Members[0].Addr },
