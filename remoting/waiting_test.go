@@ -3,10 +3,10 @@ package remoting_test
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fingerpost/registry"
-	"fingerpost/remoting"
 	"fingerpost/remoting/wire"
 )
 
@@ -22,24 +22,25 @@ func long(name, addr string) broker {
 // A broker has the whole time to read its answer, however long the registration waited for
 // its turn: that it waits is no fault of its own.
 func TestWaitingForATurnIsNoSlowReading(t *testing.T) {
-	const limit = 50 * time.Millisecond
-	b := startTCP(t, with(func(s *remoting.Server) { s.Limits.WriteTimeout = limit }))
-	c := b.client(wire.JSONHeader)
-	one("a", "a:1").register(t, c) // over a connection that is known
-	done := b.srv.TakeTurns()
-	r := long("a", "a:1")
-	if err := c.Send(wire.Request(wire.RegisterBroker, r.ext(), r.body())); err != nil {
-		t.Fatal(err)
-	}
-	b.srv.AwaitTurn()
-	time.Sleep(2 * limit)
-	done()
-	if _, err := c.Receive(); err != nil {
-		t.Errorf("a registration that waited is answered: %v", err)
-	}
-	if b.reg.Snapshot().Group("a") == nil || b.srv.Stats.SlowReaders.Load() > 0 {
-		t.Errorf("the broker is gone, with %d slow readers", b.srv.Stats.SlowReaders.Load())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := startPipes(t)
+		c := b.client(wire.JSONHeader)
+		one("a", "a:1").register(t, c) // over a connection that is known
+		done := b.srv.TakeTurns()
+		r := long("a", "a:1")
+		if err := c.Send(wire.Request(wire.RegisterBroker, r.ext(), r.body())); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		done()
+		c.Timeout = time.Second
+		if _, err := c.Receive(); err != nil {
+			t.Errorf("a registration that waited is answered: %v", err)
+		}
+		if b.reg.Snapshot().Group("a") == nil || b.srv.Stats.SlowReaders.Load() > 0 {
+			t.Errorf("the broker is gone, with %d slow readers", b.srv.Stats.SlowReaders.Load())
+		}
+	})
 }
 
 // Whoever looks for silent brokers does not wait for one whose request waits to be read.
@@ -47,7 +48,7 @@ func TestEvictingDoesNotWait(t *testing.T) {
 	b := startTCP(t)
 	c := b.client(wire.JSONHeader)
 	r := one("a", "a:1")
-	r.timeout = 1
+	r.timeout = -1 // over at once
 	r.register(t, c)
 	r.topics = nil
 	for i := range 2000 {
@@ -70,7 +71,7 @@ func TestEvictingDoesNotWait(t *testing.T) {
 			t.Errorf("%d brokers have expired", len(s.Expired))
 		}
 		done()
-	case <-time.After(time.Second):
+	case <-time.After(patience):
 		t.Error("it waits for a turn that is not its own")
 		done()
 		<-swept
