@@ -61,7 +61,7 @@ try {
     await shoot(b, 'overview');
     await b.show(server, '#/brokers/broker-a');
     await b.page.locator('#wipe').click();
-    await b.page.locator('dialog[open] input').waitFor();
+    await b.page.locator('dialog[open] input.in').waitFor();
     await b.page.locator('dialog details').evaluate((d) => { d.open = true; });
     await b.page.locator('dialog input.in').fill('broker-a');
     await pause(700);
