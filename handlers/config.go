@@ -26,7 +26,21 @@ func (h *Handler) getConfig(c *call) (reply, error) {
 		}
 	}
 	out.Total = len(out.Items)
-	return reply{body: out, lines: seqOf(out.Items), text: h.deps.Settings.Text, etag: c.configTag(version), keys: []hubKey{waitFor(keyConfig, "")}}, nil
+	return reply{body: out, lines: seqOf(out.Items), text: func() []byte { return linesThatFit(h.deps.Settings.Text(), f) }, etag: c.configTag(version), keys: []hubKey{waitFor(keyConfig, "")}}, nil
+}
+
+// linesThatFit leaves those lines of key=value whose keys the filter takes.
+func linesThatFit(text []byte, f nameFilter) []byte {
+	if !f.any() {
+		return text
+	}
+	var out []byte
+	for line := range bytes.Lines(text) {
+		if key, _, _ := bytes.Cut(line, []byte("=")); f.fits(string(key)) {
+			out = append(out, line...)
+		}
+	}
+	return out
 }
 
 func (c *call) configTag(version uint64) string {

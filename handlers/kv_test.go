@@ -96,6 +96,9 @@ func TestConfig(t *testing.T) {
 	if text := e.get("/api/v1/config?format=text"); string(text.body) != "kvConfigPath=/var/lib/kv.json\nscanNotActiveBrokerInterval=5000\n" {
 		t.Errorf("as text: %s", text)
 	}
+	if text := e.get("/api/v1/config?q=Broker&format=text"); string(text.body) != "scanNotActiveBrokerInterval=5000\n" {
+		t.Errorf("a filter, as text: %s", text)
+	}
 	var u api.ConfigUpdate
 	e.admin("PATCH", "/api/v1/config?dryRun=true", `{"scanNotActiveBrokerInterval":7000}`).ok(t, 200).into(t, &u)
 	if len(u.Applied) != 1 || !u.DryRun {
