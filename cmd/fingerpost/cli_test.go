@@ -187,7 +187,7 @@ func TestCommandsThatFail(t *testing.T) {
 		{"route None --remoting " + d.addr, "", 3, `No topic route info in name server`},
 		{"kv get n k --remoting " + d.addr, "", 3, `n`},
 		{"topics --remoting " + strings.TrimPrefix(d.base, "http://"), "", 1, `is it a remoting port`},
-		{"kv put n k v", "FINGERPOST_TOKEN_FILE=", 4, `give a token by FINGERPOST_TOKEN or --token-file`},
+		{"kv put n k v", "FINGERPOST_TOKEN_FILE=", 4, `[^.]; give a token by FINGERPOST_TOKEN or --token-file`},
 		{"kv put n k v", "FINGERPOST_TOKEN=wrong-token-0123456789", 4, `token`},
 		{"kv put n k v --token-file " + loose, "", 1, `can be read by others: chmod 600`},
 		{"kv put n k v --token-file " + filepath.Join(d.dir, "empty"), "", 1, `holds no token`},

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"syscall"
 
 	"fingerpost/api"
@@ -129,6 +130,9 @@ func refusal(p *api.Problem, where string) error {
 		} else if f.Pointer != nil {
 			text += fmt.Sprintf(" %s %s.", *f.Pointer, f.Detail)
 		}
+	}
+	if hint != "" {
+		text = strings.TrimSuffix(text, ".") // the sentence goes on
 	}
 	return &Error{Status(p), fmt.Errorf("%s: %s%s", where, text, hint)}
 }
