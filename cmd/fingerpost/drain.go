@@ -186,15 +186,3 @@ func (d *drainer) clients() int {
 	}
 	return n
 }
-
-// pause waits, and reports false if ctx ends before.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}

@@ -87,20 +87,15 @@ func (w *warm) restore(limit time.Duration) (age time.Duration, err error) {
 
 // run saves until ctx ends.
 func (w *warm) run(ctx context.Context) {
-	timer := time.NewTimer(w.interval())
-	defer timer.Stop()
 	for {
-		select {
-		case <-ctx.Done():
+		if _, on := wait(ctx, w.interval); !on {
 			return
-		case <-timer.C:
 		}
 		w.save(false)
 		if w.waiting && w.registry.Snapshot().Unconfirmed() == 0 {
 			w.waiting = false
 			w.log.Info("every broker that was known before has registered or left")
 		}
-		timer.Reset(w.interval())
 	}
 }
 
