@@ -145,35 +145,58 @@ const (
 // clear shuts the port and closes all clients within the time. It reports false if ctx
 // ended it before.
 func (d *drainer) clear(ctx context.Context, timeout time.Duration) bool {
-	if err := d.door.Shut(); err != nil {
-		d.log.Warn("the remoting port could not be closed", "err", err)
-	}
-	quiet := min(drainQuiet, timeout/10)
+	d.unless(ctx, func() {
+		if err := d.door.Shut(); err != nil {
+			d.log.Warn("the remoting port could not be closed", "err", err)
+		}
+	})
 	began := time.Now()
 	// The first half is for those that pause; clients ask seldom, so nearly all do.
 	ticks := max(1, int(timeout/2/drainTick))
 	for tick := 0; ; tick++ {
-		left := d.clients()
-		spent := time.Since(began)
-		switch {
-		case left == 0:
-			return true
-		case spent >= timeout:
-			d.peers.SendAway(false)
-			d.log.Warn("clients that never paused are cut off", "connections", d.peers.Dismiss(0, math.MaxInt))
-			return true
-		case spent >= timeout/2:
-			d.peers.SendAway(true)
-			d.peers.Dismiss(quiet, math.MaxInt)
-		default:
-			// As many at a time as leave none for the second half: all of them coming
-			// to the other nodes at once would be a burden there.
-			d.peers.Dismiss(quiet, max(drainBatch, left/max(1, ticks-tick)))
+		done := false
+		on := d.unless(ctx, func() { done = d.clearSome(time.Since(began), timeout, max(1, ticks-tick)) })
+		if !on || done {
+			return on
 		}
 		if !pause(ctx, drainTick) {
 			return false
 		}
 	}
+}
+
+// clearSome closes those whose time it is, spent after the beginning, and reports whether
+// that was all. ticks are left in the first half. The lock is held.
+func (d *drainer) clearSome(spent, timeout time.Duration, ticks int) (done bool) {
+	left, quiet := d.clients(), min(drainQuiet, timeout/10)
+	switch {
+	case left == 0:
+		return true
+	case spent >= timeout:
+		d.peers.SendAway(false)
+		d.log.Warn("clients that never paused are cut off", "connections", d.peers.Dismiss(0, math.MaxInt))
+		return true
+	case spent >= timeout/2:
+		d.peers.SendAway(true)
+		d.peers.Dismiss(quiet, math.MaxInt)
+	default:
+		// As many at a time as leave none for the second half: all of them coming
+		// to the other nodes at once would be a burden there.
+		d.peers.Dismiss(quiet, max(drainBatch, left/ticks))
+	}
+	return false
+}
+
+// unless does f, unless ctx has ended the drain, and reports whether it did. A drain is
+// ended under the same lock: nothing of it comes after the node is in service again.
+func (d *drainer) unless(ctx context.Context, f func()) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if ctx.Err() != nil {
+		return false
+	}
+	f()
+	return true
 }
 
 // clients is how many connections are left that are to go.

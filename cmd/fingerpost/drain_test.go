@@ -133,6 +133,24 @@ func TestDrainInTime(t *testing.T) {
 	})
 }
 
+// A drain that is undone at once shuts nothing afterwards.
+func TestDrainUndoneAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 100 {
+			c := &crowd{quiet: 1}
+			d, _ := c.drain(0)
+			d.Begin(registry.Cause{})
+			if err := d.Cancel(registry.Cause{}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if now := c.seen(); now.shut || now.away || now.quiet != 1 || d.State().State != api.DrainServing {
+				t.Fatalf("%+v, %s", now, d.State().State)
+			}
+		}
+	})
+}
+
 // A drain can be undone at any time until the stop, unless somebody has taken the port.
 func TestDrainUndone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
