@@ -55,9 +55,12 @@ func (c *certificate) current() *tls.Config {
 	}
 	c.checked = now
 	seen, err := c.look()
-	if seen == c.seen {
+	// What could not be read is read again although it looks the same: a mode or an owner
+	// set right does not show, nor that there are descriptors again.
+	if seen == c.seen && c.wrong == nil {
 		return c.config
 	}
+	said := seen == c.seen && c.wrong != nil
 	c.seen = seen
 	if err == nil {
 		var next *tls.Config
@@ -66,7 +69,7 @@ func (c *certificate) current() *tls.Config {
 			c.log.Info("a changed certificate is in use", "file", c.cert, "ends", next.Certificates[0].Leaf.NotAfter)
 		}
 	}
-	if c.wrong = err; err != nil {
+	if c.wrong = err; err != nil && !said {
 		c.log.Warn("a changed certificate cannot be used; the old one stays in use", "err", err)
 	}
 	return c.config

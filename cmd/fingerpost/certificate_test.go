@@ -148,3 +148,44 @@ func dialTLS(t *testing.T, addr string) net.Conn {
 	}
 	return c
 }
+
+// Files that could not be read are tried again, also if nothing shows that they can be now,
+// as when their owner is set right. That is said once.
+func TestCertificateIsTriedAgain(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		b := newOutput()
+		c := &certificate{cert: filepath.Join(dir, "cert"), key: filepath.Join(dir, "key"), log: slog.New(slog.NewJSONHandler(b, nil))}
+		newPair(t, c.cert, c.key, "one")
+		if err := c.load(); err != nil {
+			t.Fatal(err)
+		}
+		newPair(t, c.cert, c.key, "two")
+		key, err := os.ReadFile(c.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// put a text that looks no other from outside.
+		same := func(text string) {
+			put(t, c.key, text)
+			if err := os.Chtimes(c.key, time.Time{}, time.Unix(1e9, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		same(strings.Repeat("?", len(key)))
+		for range 3 {
+			time.Sleep(recheck)
+			if nameOf(t, c.current()) != "one" || c.check() == nil {
+				t.Error("a key that is none is in use")
+			}
+		}
+		if n := strings.Count(b.String(), "cannot be used"); n != 1 {
+			t.Errorf("said %d times: %s", n, b)
+		}
+		same(string(key))
+		time.Sleep(recheck)
+		if got := nameOf(t, c.current()); got != "two" || c.check() != nil {
+			t.Errorf("%s is in use, %v", got, c.check())
+		}
+	})
+}

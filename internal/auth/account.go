@@ -38,6 +38,7 @@ type Accounts struct {
 	mu      sync.Mutex
 	checked time.Time
 	stamp   stamp
+	failed  string // why the file as it is now is not in force
 }
 
 // OpenAccounts reads a file of accounts, in the form of RocketMQ's plain_acl.yml or of
@@ -75,15 +76,19 @@ func (a *Accounts) current() *map[string]Account {
 	}
 	a.checked = now
 	s, _ := stampOf(a.file)
-	if s == a.stamp {
+	if s == a.stamp && a.failed == "" { // what could not be read is read again, as in Keeper
 		return a.now.Load()
 	}
 	a.stamp = s
 	m, err := readAccounts(a.file)
 	if err != nil {
-		a.log.Error("access keys could not be read again, the old ones stay in force", "err", err)
+		if a.failed != err.Error() {
+			a.failed = err.Error()
+			a.log.Error("access keys could not be read again, the old ones stay in force", "err", err)
+		}
 		return a.now.Load()
 	}
+	a.failed = ""
 	a.log.Info("access keys read again", "keys", len(m))
 	a.now.Store(&m)
 	return &m

@@ -118,6 +118,21 @@ func TestAccountsAreReadAgain(t *testing.T) {
 		if secret() != "123456789" || !strings.Contains(log.String(), "the old ones stay in force") {
 			t.Errorf("a broken file took the keys away: %s", log.String())
 		}
+		// It is tried again although it looks the same: a mode that is set right does not show.
+		for _, text := range []string{strings.Repeat("?", 45), "accessKey: rocketmq2\nsecretKey: 1234567890\n##"} {
+			write(text)
+			if err := os.Chtimes(file, time.Time{}, time.Unix(1e9, 0)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(checkEvery)
+			secret()
+		}
+		if secret() != "1234567890" {
+			t.Error("a file that can be read again was not")
+		}
+		if n := strings.Count(log.String(), "the old ones stay in force"); n != 1 {
+			t.Errorf("said %d times: %s", n, log.String())
+		}
 		if strings.Contains(log.String(), "12345678") {
 			t.Errorf("a secret is in the log: %s", log.String())
 		}

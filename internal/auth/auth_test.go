@@ -182,6 +182,37 @@ func TestFilesAreReadAgain(t *testing.T) {
 	}
 }
 
+// A file that could not be read is tried again, also if nothing shows that it can be now,
+// as when its owner is set right. That is said once.
+func TestFilesAreTriedAgain(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	var log bytes.Buffer
+	file := filepath.Join(t.TempDir(), "tokens")
+	old, fresh := NewToken(), NewToken()
+	put(t, file, line(t, old, "old", "viewer"))
+	k, err := New(Options{TokensFile: file, Now: func() time.Time { return now }, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := line(t, fresh, "fresh-one", "admin")
+	for _, text := range []string{strings.Repeat("?", len(text)), text} {
+		put(t, file, text)
+		if err := os.Chtimes(file, time.Time{}, time.Unix(1e9, 0)); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			now = now.Add(2 * time.Second)
+			_, err = k.Bearer(fresh)
+		}
+	}
+	if err != nil {
+		t.Error("a file that can be read again was not")
+	}
+	if n := strings.Count(log.String(), "could not be read again"); n != 1 {
+		t.Errorf("said %d times: %s", n, log.String())
+	}
+}
+
 func TestPasswords(t *testing.T) {
 	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), bcrypt.MinCost)
 	if err != nil {

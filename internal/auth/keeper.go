@@ -48,6 +48,7 @@ type Keeper struct {
 	mu      sync.Mutex
 	checked time.Time
 	stamps  [3]stamp
+	failed  string // why the files as they are now are not in force
 
 	// bcrypt costs some 50 ms by design; few at once, and what was right is
 	// remembered for a while as a keyed hash.
@@ -237,15 +238,21 @@ func (k *Keeper) tables() *tables {
 	}
 	k.checked = now
 	s := k.look()
-	if s == k.stamps {
+	// What could not be read is read again although it looks the same: a mode or an owner
+	// set right does not show, nor that there are descriptors again.
+	if s == k.stamps && k.failed == "" {
 		return k.now.Load()
 	}
 	k.stamps = s
 	t, err := readTables(k.o.TokensFile, k.o.UsersFile, k.o.CertRolesFile)
 	if err != nil {
-		k.o.Log.Error("credentials could not be read again, the old ones stay in force", "err", err)
+		if k.failed != err.Error() {
+			k.failed = err.Error()
+			k.o.Log.Error("credentials could not be read again, the old ones stay in force", "err", err)
+		}
 		return k.now.Load()
 	}
+	k.failed = ""
 	k.o.Log.Info("credentials read again", "tokens", len(t.tokens), "users", len(t.users), "certificates", len(t.certs))
 	k.now.Store(t)
 	return t
