@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -86,21 +88,19 @@ func (c *newTokenCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	file := kvfile.New(path, nil, nil)
-	old, err := file.Load()
+	text, err := readTokens(path)
 	if err != nil {
 		return err
 	}
-	for _, f := range tokenLines(old.Data) {
+	for _, f := range tokenLines(text) {
 		if f[0] == c.Name {
 			return fmt.Errorf("%s has a token of %s already: remove its line first", path, c.Name)
 		}
 	}
-	text := old.Data
 	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
 		text = append(text, '\n')
 	}
-	if err := file.Save(append(text, line+"\n"...)); err != nil {
+	if err := kvfile.New(path, nil, nil).Save(append(text, line+"\n"...)); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(a.stdout, token)
@@ -116,16 +116,26 @@ func (c *listTokensCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	l, err := kvfile.New(path, nil, nil).Peek()
+	text, err := readTokens(path)
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tROLE\tBROKERS")
-	for _, f := range tokenLines(l.Data) {
+	for _, f := range tokenLines(text) {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", f[0], f[1], strings.Join(f[3:], " "))
 	}
 	return w.Flush()
+}
+
+// readTokens returns the content of a file of tokens, nil if there is none. Its backup does
+// not count: a file that somebody emptied or removed has no tokens any more.
+func readTokens(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
 }
 
 // tokenLines returns the fields of the lines of a file of tokens: name, role, hash and,

@@ -55,6 +55,36 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// A token that was taken out of the file does not come back from its backup with the next
+// one that is made.
+func TestTokensThatWereRevoked(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "tokens")
+	add := func(name string) {
+		t.Helper()
+		if status, _, stderr := once(t, dir, nil, "token", "new", "--file", file, "--name", name, "--role=admin"); status != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	add("one")
+	add("two") // of which one is the backup
+	for name, revoke := range map[string]func() error{
+		"emptied": func() error { return os.WriteFile(file, nil, 0o600) },
+		"removed": func() error { return os.Remove(file) },
+	} {
+		if err := revoke(); err != nil {
+			t.Fatal(err)
+		}
+		if status, stdout, _ := once(t, dir, nil, "token", "list", "--file", file); status != 0 || stdout != "NAME  ROLE  BROKERS\n" {
+			t.Errorf("%s: exit status %d, %q", name, status, stdout)
+		}
+		add("three")
+		if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), "three ") || strings.Count(string(text), "\n") != 1 {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+}
+
 func TestCurlrc(t *testing.T) {
 	dir := t.TempDir()
 	if status, stdout, stderr := once(t, dir, nil, "curlrc"); status != 1 || stdout != "" || !strings.Contains(stderr, "admin-token") {
