@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -166,6 +167,7 @@ func (s *Store) reread(st *state) ([]byte, error) {
 func (st *state) edit(e edit) error {
 	key := e.s.Key
 	var err error
+	had := len(st.text) > 0
 	switch {
 	case e.text == nil:
 		st.text, err = removeProperty(st.text, key)
@@ -180,6 +182,9 @@ func (st *state) edit(e edit) error {
 	}
 	if err != nil {
 		return broken(err)
+	}
+	if had && len(bytes.TrimSpace(st.text)) == 0 {
+		st.text = []byte(fileHeader) // an empty file counts as lost, and its backup would be read instead
 	}
 	if !e.s.Is(Live | NoEffect) {
 		return nil
