@@ -138,8 +138,9 @@ func (f *File) putInPlace(l *Loaded, mainErr error) {
 
 // Save replaces the content. When it returns nil the content is on the disk and the
 // previous one is the backup. When it returns an error the previous content stands.
-// It makes missing folders and keeps the file's permission bits; a new file is readable
-// by its owner and group (0640), because settings may hold a secret.
+// It makes missing folders and keeps the file's permission bits and, as far as the process
+// may, its owner and group; a new file is readable by its owner and group (0640), because
+// settings may hold a secret.
 func (f *File) Save(data []byte) error {
 	if err := f.save(data); err != nil {
 		if errors.Is(err, syscall.EBUSY) {
@@ -270,12 +271,16 @@ func (f *File) renameOrRemove(from, to string) error {
 // writeTemp writes data to a new file in dir, flushes it and returns its name.
 func (f *File) writeTemp(dir string, data []byte) (string, error) {
 	mode := fs.FileMode(0o640)
-	if info, err := f.fs.Stat(f.path); err == nil {
-		mode = info.Mode().Perm()
+	old, missing := f.fs.Stat(f.path)
+	if missing == nil {
+		mode = old.Mode().Perm()
 	}
 	t, err := f.fs.CreateTemp(dir, f.tempPrefix())
 	if err != nil {
 		return "", err
+	}
+	if missing == nil {
+		keepOwner(t, old)
 	}
 	if err := fill(t, data, mode); err != nil {
 		_ = f.fs.Remove(t.Name())
