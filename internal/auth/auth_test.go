@@ -213,6 +213,49 @@ func TestFilesAreTriedAgain(t *testing.T) {
 	}
 }
 
+// A session ends with the token or the password that it began with, also if its owner gets
+// another one under the same name; a role that changes goes over to it.
+func TestSessionsEndWithTheirCredential(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	dir := t.TempDir()
+	o := Options{TokensFile: filepath.Join(dir, "tokens"), UsersFile: filepath.Join(dir, "users"), Now: func() time.Time { return now }}
+	user := func(password string) string {
+		hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "anna viewer " + string(hash) + "\n"
+	}
+	old, fresh, anna := NewToken(), NewToken(), user("one")
+	put(t, o.TokensFile, line(t, old, "ops", "viewer"))
+	put(t, o.UsersFile, anna)
+	k, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Sessions{Keeper: k}
+	byToken, _ := s.Begin(Principal{Name: "token:ops", Role: Viewer})
+	byPassword, _ := s.Begin(Principal{Name: "user:anna", Role: Viewer})
+	for _, x := range []struct {
+		tokens, users   string
+		token, password bool
+	}{
+		{line(t, old, "ops", "admin"), "# hers\n" + anna, true, true},
+		{line(t, fresh, "ops", "admin", "x*"), anna, false, true},
+		{line(t, old, "ops", "admin"), user("another"), false, false},
+	} {
+		put(t, o.TokensFile, x.tokens)
+		put(t, o.UsersFile, x.users)
+		now = now.Add(2 * time.Second)
+		if p, _, ok := s.Of(byToken); ok != x.token || ok && p.Role != Admin {
+			t.Errorf("%+v: the session of the token is %v %+v", x, ok, p)
+		}
+		if _, _, ok := s.Of(byPassword); ok != x.password {
+			t.Errorf("%+v: the session of the password is %v", x, ok)
+		}
+	}
+}
+
 func TestPasswords(t *testing.T) {
 	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), bcrypt.MinCost)
 	if err != nil {

@@ -28,6 +28,8 @@ type tables struct {
 	users  map[string]grant
 	certs  map[string]grant // by "cn:…", "dns:…", "uri:…", "email:…"
 	byName map[string]Principal
+	// hashes are those of tokens and passwords, by the name of the principal.
+	hashes map[string]string
 }
 
 // stamp tells whether a file has changed since it was read.
@@ -82,7 +84,7 @@ func readLines(name string, f func(fields []string) error) error {
 func readTables(tokens, users, certs string) (*tables, error) {
 	t := &tables{
 		tokens: make(map[[sha256.Size]byte]grant), users: make(map[string]grant),
-		certs: make(map[string]grant), byName: make(map[string]Principal),
+		certs: make(map[string]grant), byName: make(map[string]Principal), hashes: make(map[string]string),
 	}
 	err := errors.Join(
 		readLines(tokens, func(f []string) error {
@@ -98,7 +100,7 @@ func readTables(tokens, users, certs string) (*tables, error) {
 				return errors.New("the token stands here twice")
 			}
 			g, err := t.grant("token:", Token, f[0], f[1], f[3:])
-			t.tokens[key] = g
+			t.tokens[key], t.hashes[g.principal.Name] = g, f[2]
 			return err
 		}),
 		readLines(users, func(f []string) error {
@@ -110,7 +112,7 @@ func readTables(tokens, users, certs string) (*tables, error) {
 			}
 			g, err := t.grant("user:", Basic, f[0], f[1], f[3:])
 			g.hash = []byte(f[2])
-			t.users[f[0]] = g
+			t.users[f[0]], t.hashes[g.principal.Name] = g, f[2]
 			return err
 		}),
 		readLines(certs, func(f []string) error {

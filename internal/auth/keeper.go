@@ -205,17 +205,25 @@ func (k *Keeper) Cert(c *x509.Certificate) (Principal, error) {
 }
 
 // Still returns a principal by its name as the files have it now, and whether it is
-// there at all: sessions end with the credential they began with.
+// there at all.
 func (k *Keeper) Still(name string) (Principal, bool) {
+	p, _, ok := k.still(name)
+	return p, ok
+}
+
+// still is Still with the hash of the token or password that the principal has now:
+// sessions end with the credential they began with, also if the name gets another.
+func (k *Keeper) still(name string) (p Principal, hash string, ok bool) {
 	switch {
 	case name == AnonymousName:
 		p := k.Anonymous()
-		return p, p.Role > None
+		return p, "", p.Role > None
 	case k.admin != [sha256.Size]byte{} && name == k.adminPrincipal().Name:
-		return k.adminPrincipal(), true
+		return k.adminPrincipal(), "", true
 	}
-	p, ok := k.tables().byName[name]
-	return p, ok
+	t := k.tables()
+	p, ok = t.byName[name]
+	return p, t.hashes[name], ok
 }
 
 func (k *Keeper) look() (s [3]stamp) {

@@ -28,6 +28,7 @@ const trimEvery = time.Minute
 
 type session struct {
 	principal Principal
+	hash      string // of its token or password
 	ends      time.Time
 }
 
@@ -35,6 +36,7 @@ type session struct {
 func (s *Sessions) Begin(p Principal) (secret string, ends time.Time) {
 	now := s.Keeper.o.Now()
 	secret, ends = NewToken(), now.Add(SessionIdle)
+	_, hash, _ := s.Keeper.still(p.Name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.m == nil {
@@ -42,7 +44,7 @@ func (s *Sessions) Begin(p Principal) (secret string, ends time.Time) {
 	}
 	s.trim(now)
 	p.Method = Session
-	s.m[sha256.Sum256([]byte(secret))] = &session{p, ends}
+	s.m[sha256.Sum256([]byte(secret))] = &session{p, hash, ends}
 	return secret, ends
 }
 
@@ -76,8 +78,8 @@ func (s *Sessions) Of(secret string) (p Principal, ends time.Time, ok bool) {
 	if v == nil {
 		return p, ends, false
 	}
-	p, ok = s.Keeper.Still(v.principal.Name)
-	if !ok || !v.ends.After(now) {
+	p, hash, ok := s.Keeper.still(v.principal.Name)
+	if !ok || hash != v.hash || !v.ends.After(now) {
 		delete(s.m, key)
 		return Principal{}, ends, false
 	}
