@@ -100,11 +100,13 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 		"a registrar " + hash + " x y":                                "more than one field of patterns",
 		"a registrar " + hash + " [":                                  "no pattern",
 		"a registrar " + hash + " x,,y":                               "no pattern",
+		"a registrar " + hash + strings.Repeat(" ", 1<<16):            "too long",
+		strings.Repeat("#\n", maxFile/2) + "a viewer " + hash:         "is larger than",
 	} {
 		file := filepath.Join(dir, "tokens")
 		put(t, file, text)
 		if _, err := New(Options{TokensFile: file}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("%.200q: %v", text, err)
 		}
 	}
 	put(t, filepath.Join(dir, "users"), "a admin secret\n")

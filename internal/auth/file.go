@@ -66,8 +66,9 @@ func readLines(name string, f func(fields []string) error) error {
 		return err
 	}
 	defer in.Close()
-	lines := bufio.NewScanner(io.LimitReader(in, maxFile+1))
-	for n := 1; lines.Scan(); n++ {
+	all := &io.LimitedReader{R: in, N: maxFile + 1}
+	lines := bufio.NewScanner(all)
+	for n := 1; lines.Scan() && all.N > 0; n++ {
 		line, _, _ := strings.Cut(lines.Text(), "#")
 		fields := strings.Fields(line)
 		if len(fields) == 0 {
@@ -77,7 +78,13 @@ func readLines(name string, f func(fields []string) error) error {
 			return fmt.Errorf("%s, line %d: %w", name, n, err)
 		}
 	}
-	return lines.Err()
+	if all.N == 0 { // the rest would be left out, and who is there have no access
+		return fmt.Errorf("%s is larger than %d bytes", name, maxFile)
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 // readTables reads the three files, of which each may be "".
