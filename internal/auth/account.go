@@ -123,14 +123,23 @@ const minSecret = 7
 func parseAccounts(text string) (map[string]Account, error) {
 	var all []Account
 	var open *Account
+	dash := -1     // how far the entries of the list are indented, -1 outside of a list
+	begun := false // an entry has begun, and its account not yet
 	number := 0
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		number++
-		if i := strings.IndexByte(line, '#'); i == 0 || i > 0 && (line[i-1] == ' ' || line[i-1] == '\t') {
-			line = line[:i]
+		line = strings.TrimRight(uncomment(line), " \t\r\n")
+		indent := len(line)
+		line = strings.TrimLeft(line, " \t")
+		indent -= len(line)
+		rest, item := strings.CutPrefix(line+" ", "- ")
+		switch inside := dash >= 0 && indent > dash; {
+		case line == "", inside: // of an entry, or a list in one
+		case item:
+			dash, begun = indent, true
+		default:
+			dash, begun = -1, false
 		}
-		line = strings.TrimSpace(line)
-		rest, item := strings.CutPrefix(line, "- ")
 		key, value, ok := strings.Cut(rest, ":")
 		if !ok || strings.HasPrefix(rest, "{") {
 			if strings.Contains(line, "accessKey") {
@@ -144,10 +153,10 @@ func parseAccounts(text string) (map[string]Account, error) {
 		default:
 			continue
 		}
-		if open == nil || item || key == "accessKey" && open.AccessKey != "" {
+		if open == nil || begun || key == "accessKey" && open.AccessKey != "" {
 			// What stands in no list is the file of a tool, whose owner is an operator.
-			all = append(all, Account{All: !item})
-			open = &all[len(all)-1]
+			all = append(all, Account{All: dash < 0})
+			open, begun = &all[len(all)-1], false
 		}
 		switch key {
 		case "accessKey":
@@ -157,6 +166,9 @@ func parseAccounts(text string) (map[string]Account, error) {
 		case "admin":
 			open.All = strings.EqualFold(value, "true")
 		case "namesrvClasses":
+			if value == "" {
+				return nil, fmt.Errorf("line %d: write the classes in the line of namesrvClasses, as in [broker, client]", number)
+			}
 			open.All = false
 			for _, c := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" ,;[]", r) }) {
 				if !slices.Contains(accountClasses, c) {
@@ -183,6 +195,26 @@ func parseAccounts(text string) (map[string]Account, error) {
 		m[a.AccessKey] = a
 	}
 	return m, nil
+}
+
+// uncomment returns a line without its comment, which begins with a # after a blank.
+func uncomment(line string) string {
+	quote, before := byte(0), byte(' ')
+	for i := range len(line) {
+		c := line[i]
+		switch blank := before == ' ' || before == '\t'; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case blank && (c == '"' || c == '\''):
+			quote = c
+		case blank && c == '#':
+			return line[:i]
+		}
+		before = c
+	}
+	return line
 }
 
 func unquote(v string) string {

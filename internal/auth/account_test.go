@@ -65,6 +65,30 @@ func TestAccountsAreRead(t *testing.T) {
 	}
 }
 
+// An entry of a list is no operator's, whatever it begins with and however it is indented,
+// and a secret may hold what begins a comment elsewhere.
+func TestFormsOfAccounts(t *testing.T) {
+	app := Account{AccessKey: "rocketmq2", Secret: "12345678", Classes: []string{"client"}}
+	other := Account{AccessKey: "rocketmq3", Secret: "87654321", Classes: []string{"client"}}
+	for text, want := range map[string][]Account{
+		"accounts:\n- whiteRemoteAddress: 10.0.0.*\n  accessKey: rocketmq2\n  secretKey: 12345678\n" +
+			"- whiteRemoteAddress: 10.0.0.*\n  secretKey: 87654321\n  accessKey: rocketmq3\n": {app, other},
+		"accounts:\n-\n  accessKey: rocketmq2\n\n  secretKey: 12345678\n-\n  accessKey: rocketmq3\n  secretKey: 87654321\n":                                           {app, other},
+		"global:\n- 10.*\naccounts:\n  - accessKey: rocketmq2\n    perms:\n    - a: DENY\n    secretKey: 12345678\n  - accessKey: rocketmq3\n    secretKey: 87654321": {app, other},
+		"- accessKey: rocketmq2\n  secretKey: \"1234 #'678\" # ours\n":                                                                                                {{AccessKey: "rocketmq2", Secret: "1234 #'678", Classes: []string{"client"}}},
+		"- accessKey: rocketmq2\n  secretKey: 1234#'678 # it's ours\n":                                                                                                {{AccessKey: "rocketmq2", Secret: "1234#'678", Classes: []string{"client"}}},
+	} {
+		got, err := parseAccounts(text)
+		m := make(map[string]Account)
+		for _, a := range want {
+			m[a.AccessKey] = a
+		}
+		if d := cmp.Diff(m, got); err != nil || d != "" {
+			t.Errorf("%q: %v %s", text, err, d)
+		}
+	}
+}
+
 func TestBadAccounts(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                "no accessKey",
@@ -75,6 +99,7 @@ func TestBadAccounts(t *testing.T) {
 		"- {accessKey: rocketmq2, secretKey: 12345678}":                                                  "line 1: write",
 		"- accessKey: rocketmq2\n  secretKey: 12345678\n- accessKey: rocketmq2\n  secretKey: 12345678":   "twice",
 		"- accessKey: rocketmq2\n  secretKey: 12345678\n  namesrvClasses: brokers":                       `line 3: namesrvClasses knows client, broker, admin, config, not "brokers"`,
+		"- accessKey: rocketmq2\n  secretKey: 12345678\n  namesrvClasses:\n  - broker":                   "line 3: write the classes in the line",
 		"accounts:\n- accessKey: rocketmq2\n  secretKey:\n- accessKey: rocketmq3\n  secretKey: 12345678": "needs an accessKey and a secretKey",
 	} {
 		if m, err := parseAccounts(text); err == nil || !strings.Contains(err.Error(), want) {
