@@ -101,6 +101,24 @@ func TestMassExpiryIsHeldForAWhile(t *testing.T) {
 	}
 }
 
+// Searches that come late, as on a machine that is out of breath, take nobody out who is held.
+func TestMassExpiryIsHeldWhenLate(t *testing.T) {
+	b := newBed(t, hold, func(r *Rules) { r.MassExpiryLimit = 5 * time.Minute })
+	alive := b.fleet(20)
+	alive(3*time.Minute, 20)
+	for i := range 6 {
+		b.clock.advance(sweepEvery + 2*wakeGrace)
+		if s := b.Sweep(sweepEvery, Cause{}); s.Late == 0 || len(s.Expired) > 0 {
+			t.Fatalf("late search %d: %+v", i, s)
+		}
+	}
+	b.clock.advance(5 * time.Minute)
+	b.Sweep(5*time.Minute, Cause{})
+	if n := len(b.Snapshot().Groups()); n != 0 || b.Snapshot().Alarm() != nil {
+		t.Errorf("after the limit %d are there, the alarm is %v", n, b.Snapshot().Alarm())
+	}
+}
+
 // Without the hold it is an alarm all the same, and everybody leaves as ever; it ends by
 // itself.
 func TestMassExpiryIsTold(t *testing.T) {

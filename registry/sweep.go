@@ -42,8 +42,8 @@ func (r *Registry) Sweep(interval time.Duration, cause Cause) Swept {
 	closed := r.closed
 	r.closed = 0
 	d := r.begin(cause)
-	// After a sleep nobody has had the time to be heard of.
-	hold := out.Late == 0 && d.watch(rollNow, closed, now)
+	// After a sleep nobody has had the time to be heard of. An alarm that stands goes on.
+	hold := (out.Late == 0 || d.next.alarm != nil) && d.watch(rollNow, closed, now)
 	for _, l := range rollNow.suspects {
 		if !l.lease.silent(now, l.allowed()) {
 			d.suspect(l, false)
