@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"fingerpost/remoting/wire"
@@ -105,10 +106,22 @@ func (c *Client) Close() error { return c.conn.Close() }
 
 // Error is an answer that says no.
 type Error struct {
-	// Request is what was asked, Code the answer, and Remark the server's own words.
+	// Request is what was asked, Code the answer, and Remark the server's own words, of
+	// which a long one is cut off.
 	Request wire.RequestCode
 	Code    wire.ResponseCode
 	Remark  string
+}
+
+// maxRemark is how much of a remark is kept, in bytes: it is shown to people and stands in
+// the events, and a header may be a megabyte.
+const maxRemark = 1 << 10
+
+func clip(remark string) string {
+	if len(remark) <= maxRemark {
+		return remark
+	}
+	return strings.ToValidUTF8(remark[:maxRemark], "") + "…"
 }
 
 // Error says what was asked and how the server answered.
@@ -149,7 +162,7 @@ func (c *Client) Call(ctx context.Context, code wire.RequestCode, ext wire.Field
 		return nil, c.broken
 	}
 	if got := wire.ResponseCode(resp.Code); got != wire.Success {
-		return nil, &Error{Request: code, Code: got, Remark: resp.Remark}
+		return nil, &Error{Request: code, Code: got, Remark: clip(resp.Remark)}
 	}
 	return resp, nil
 }

@@ -6,9 +6,11 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -189,6 +191,24 @@ func fake(answer func(conn net.Conn, req *wire.Command)) nsclient.Options {
 		}()
 		return ours, nil
 	}}
+}
+
+// TestLongRemark has a server say no in half a megabyte.
+func TestLongRemark(t *testing.T) {
+	t.Parallel()
+	c := dial(t, "any:1", fake(func(conn net.Conn, req *wire.Command) {
+		resp := wire.Response(wire.SystemError, req.Opaque)
+		resp.Remark, resp.HasRemark = "no: "+strings.Repeat("é", 1<<18), true
+		frame, err := resp.AppendTo(nil, wire.JSONHeader)
+		if err != nil {
+			t.Error(err)
+		}
+		_, _ = conn.Write(frame)
+	}))
+	_, err := c.Clusters(t.Context())
+	if !nsclient.Is(err, wire.SystemError) || len(err.Error()) > 2<<10 || !strings.Contains(err.Error(), "no: é") || !utf8.ValidString(err.Error()) {
+		t.Errorf("%d bytes: %.99v", len(err.Error()), err)
+	}
 }
 
 // TestBadAnswers has what is no answer end the exchange and the connection.
