@@ -93,17 +93,25 @@ func (c *Client) Config(ctx context.Context) (map[string]string, error) {
 // equals sign is the rest of the value before it.
 func Settings(text string) map[string]string {
 	out := make(map[string]string)
-	last := ""
+	last, more := "", strings.Builder{} // the rest of its value, which may be very many lines
+	end := func() {
+		if more.Len() > 0 {
+			out[last] += more.String()
+			more.Reset()
+		}
+	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		key, value, ok := strings.Cut(line, "=")
 		switch {
 		case ok:
+			end()
 			out[key], last = value, key
 		case last != "" && line != "":
-			out[last] += "\n" + line
+			more.WriteString("\n" + line)
 		}
 	}
+	end()
 	return out
 }
 

@@ -193,6 +193,20 @@ func fake(answer func(conn net.Conn, req *wire.Command)) nsclient.Options {
 	}}
 }
 
+// TestLongSetting has a server show a setting of a million lines: reading it must not take
+// time that grows with their square.
+func TestLongSetting(t *testing.T) {
+	t.Parallel()
+	lines := strings.Repeat("x\r\n\n", 1<<20)
+	got := nsclient.Settings("a=1\nb=2\n" + lines + "c=3\n" + "b=4\ny\n")
+	if len(got) != 3 || got["a"] != "1" || got["b"] != "4\ny" || got["c"] != "3" {
+		t.Errorf("%.99v", got)
+	}
+	if got := nsclient.Settings("b=2\n" + lines)["b"]; got != "2"+strings.Repeat("\nx", 1<<20) {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
 // TestLongRemark has a server say no in half a megabyte.
 func TestLongRemark(t *testing.T) {
 	t.Parallel()
