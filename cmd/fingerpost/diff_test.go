@@ -2,9 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"net"
 	"strings"
 	"testing"
+	"time"
 
+	"fingerpost/internal/nsclient"
 	"fingerpost/internal/nstest"
 )
 
@@ -63,5 +66,20 @@ func TestDiff(t *testing.T) {
 		if status, _, stderr := a.run(t, strings.Fields(args)...); status != want || stderr == "" {
 			t.Errorf("%s: exit status %d, want %d: %s", args, status, want, stderr)
 		}
+	}
+}
+
+// A name server that says nothing is waited for as long as --timeout says, less or more than
+// the Java tools do.
+func TestDiffWaits(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	began := time.Now()
+	status, _, stderr := once(t, t.TempDir(), nil, "diff", ln.Addr().String(), "127.0.0.1:1", "--timeout=50ms")
+	if status != 1 || !strings.Contains(stderr, "raise --timeout") || time.Since(began) >= nsclient.DefaultTimeout {
+		t.Errorf("after %v exit status %d, %s", time.Since(began), status, stderr)
 	}
 }

@@ -249,7 +249,7 @@ func (v view) keys(table map[string]string) {
 
 // overRemoting reads any name server, topic after topic.
 func (c *Diff) overRemoting(e *Env, addr string) (view, error) {
-	r, err := dialRemoting(e.Ctx, addr)
+	r, err := dialRemoting(e.Ctx, addr, c.Timeout)
 	if err != nil {
 		return nil, remotingFailed(err, addr)
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"fingerpost/api"
 	"fingerpost/internal/convert"
@@ -24,11 +25,12 @@ import (
 // out of its answers; what is there has the names that the API gives it.
 type remotingReading struct{ *nsclient.Client }
 
-func dialRemoting(ctx context.Context, addr string) (*remotingReading, error) {
+// dialRemoting connects. wait bounds that and each answer.
+func dialRemoting(ctx context.Context, addr string, wait time.Duration) (*remotingReading, error) {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return nil, Misuse("--remoting: %q is no address such as 127.0.0.1:9876", addr)
 	}
-	c, err := nsclient.Dial(ctx, addr, nsclient.Options{})
+	c, err := nsclient.Dial(ctx, addr, nsclient.Options{Timeout: wait})
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func (s *Source) reading(e *Env, f func(context.Context, reading) error) error {
 func overRemoting(e *Env, addr string, wait time.Duration, f func(context.Context, reading) error) error {
 	ctx, cancel := context.WithTimeout(e.Ctx, wait)
 	defer cancel()
-	r, err := dialRemoting(ctx, addr)
+	r, err := dialRemoting(ctx, addr, wait)
 	if err != nil {
 		return remotingFailed(err, addr)
 	}
