@@ -159,3 +159,25 @@ func TestTry(t *testing.T) {
 		t.Errorf("with a file in the way: %v", err)
 	}
 }
+
+// loading is a file system in which somebody loads the file just as a temporary one is made.
+type loading struct {
+	kvfile.OS
+	path string
+}
+
+func (l loading) CreateTemp(dir, prefix string) (kvfile.TempFile, error) {
+	t, err := l.OS.CreateTemp(dir, prefix)
+	if _, e := kvfile.New(l.path, nil, nil).Load(); e != nil {
+		return nil, e
+	}
+	return t, err
+}
+
+// A load meanwhile, as before each change of settings, does not make a try fail.
+func TestTryDuringALoad(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := kvfile.New(path, loading{path: path}, nil).Try(); err != nil {
+		t.Error(err)
+	}
+}
