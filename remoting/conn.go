@@ -256,7 +256,8 @@ func (c *conn) serveRequest(f wire.Frame) error {
 		return nil
 	}
 	code := wire.RequestCode(req.Code)
-	full := c.spare && !c.keepPlace(code)
+	spare := c.spare
+	full := spare && !c.keepPlace(code)
 	c.note(req)
 	at, row := time.Now(), rowFor(code)
 	a := answer{typed: typed[code]}
@@ -267,6 +268,8 @@ func (c *conn) serveRequest(f wire.Frame) error {
 	case c.turnedAway(code, &a):
 	case c.srv.guard == nil || c.admitted(code, req, &a):
 		c.answer(code, req, &a)
+	default:
+		full = full || spare // what it begins with is a broker's, and it is none
 	}
 	if code != wire.GetRouteInfoByTopic || a.code != wire.Success && a.code != wire.TopicNotExist {
 		c.srv.Stats.count(row, a.code)

@@ -191,6 +191,28 @@ func TestPlacesForBrokers(t *testing.T) {
 	})
 }
 
+// Nor do they go to those who send what brokers send and are not admitted.
+func TestPlacesForAdmittedBrokers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startPipes(t, protected(remoting.Listed, false), limits(func(l *remoting.Limits) { l.Connections, l.BrokerConnections = 20, 2 }))
+		for i := range 18 {
+			c := b.dialFrom(fmt.Sprint("10.0.1.", i))
+			succeed(t, c, wire.GetBrokerClusterInfo, nil, nil)
+		}
+		for i := range 4 {
+			c := b.dialFrom(fmt.Sprint("192.0.2.", i))
+			if resp := call(t, c, wire.BrokerHeartbeat, fields("clusterName", "c", "brokerName", "x", "brokerAddr", "192.0.2.9:1"), nil); resp.Code != int32(wire.NoPermission) {
+				t.Errorf("a stranger: %s", said(resp))
+			}
+			ended(t, c)
+		}
+		c := b.dialFrom(listed)
+		one("b", "10.0.0.1:1").register(t, c)
+		time.Sleep(2 * remoting.FirstRequest)
+		succeed(t, c, wire.GetBrokerClusterInfo, nil, nil)
+	})
+}
+
 // Large requests of others take no room from brokers.
 func TestBrokersHaveABudgetOfTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
