@@ -50,10 +50,11 @@ func (s *serveCmd) Run(a *app) error {
 		debug.SetGCPercent(gcPercent)
 	}
 	n := &node{began: began}
+	file := &propertiesFile{saved: &n.settingsSaved}
 	store, notes, err := a.load(&s.settingsFrom, func(path string, whole func([]byte) error) config.File {
-		f := kvfile.New(path, nil, whole)
-		n.settingsSaved.watch(f)
-		return propertiesFile{f, &n.settingsSaved}
+		file.File = kvfile.New(path, nil, whole)
+		n.settingsSaved.watch(file.File)
+		return file
 	})
 	if err != nil {
 		return err
@@ -61,6 +62,7 @@ func (s *serveCmd) Run(a *app) error {
 	level := new(slog.LevelVar)
 	log, closeLog := newLog(a.stderr, store.Current(), level, a.getenv("NO_COLOR") != "")
 	defer closeLog()
+	file.log = log
 	for _, n := range notes {
 		if n.Warn {
 			log.Warn(n.Text)

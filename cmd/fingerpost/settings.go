@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os/user"
 	"path/filepath"
 	"slices"
@@ -17,20 +18,24 @@ import (
 type propertiesFile struct {
 	*kvfile.File
 	saved *saves
+	log   *slog.Logger // nil while the notes of the start are not logged yet
 }
 
 // Load reads the file, or its backup, which it then puts in its place. What cannot be
 // read cannot be changed either.
-func (p propertiesFile) Load() ([]byte, bool, string, error) {
+func (p *propertiesFile) Load() ([]byte, bool, string, error) {
 	l, err := p.File.Load()
 	if err != nil {
 		return nil, false, "", p.saved.note(err)
+	}
+	if l.Note != "" && p.log != nil {
+		p.log.Warn(l.Note) // a change while running, which has nobody else to tell
 	}
 	return l.Data, l.Found, l.Note, err
 }
 
 // Save saves the file and remembers how that went.
-func (p propertiesFile) Save(text []byte) error {
+func (p *propertiesFile) Save(text []byte) error {
 	return p.saved.do(func() error { return p.File.Save(text) })
 }
 

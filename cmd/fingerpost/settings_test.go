@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"fingerpost/config"
@@ -16,7 +17,7 @@ func TestLastSettingTakenOut(t *testing.T) {
 	load := func() *config.Store {
 		t.Helper()
 		s, notes, err := config.Load(config.Source{Path: file, Home: t.TempDir(), State: t.TempDir(), Open: func(path string, whole func([]byte) error) config.File {
-			return propertiesFile{kvfile.New(path, nil, whole), new(saves)}
+			return &propertiesFile{File: kvfile.New(path, nil, whole), saved: new(saves)}
 		}})
 		if err != nil || len(notes) > 0 {
 			t.Fatal(notes, err)
@@ -29,5 +30,26 @@ func TestLastSettingTakenOut(t *testing.T) {
 	}
 	if got := load().Current().ProductEnvName; got != "center" {
 		t.Errorf("after a restart %q", got)
+	}
+}
+
+// A file that somebody broke while the server runs is set aside by the next change of
+// settings, which the log says: what was written into it by hand does not count any more.
+func TestFileBrokenByHand(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "namesrv.properties")
+	put(t, file, "productEnvName=one\n")
+	p := start(t, dir, "-c", file)
+	set := func(name string) {
+		t.Helper()
+		if status, _, stderr := once(t, dir, nil, "config", "set", "productEnvName="+name, "--server", p.url(t), "--token-file", filepath.Join(dir, ".local/state/fingerpost", adminToken)); status != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	set("two")
+	put(t, file, "productEnvName=C:\\users\n")
+	set("three")
+	if text := p.stderr.String(); !strings.Contains(text, "the broken file is kept as "+file+".broken") {
+		t.Errorf("the log is %s", text)
 	}
 }
