@@ -398,8 +398,8 @@ func (n *node) leave(cfg *config.Config) {
 		time.Sleep(cfg.ShutdownGrace)
 	}
 	if cfg.ShutdownGracefully {
-		if n.warm != nil {
-			n.warm.finish() // peers that go take their registrations with them
+		if n.warm != nil { // peers that go take their registrations with them
+			n.warm.finishWithin(cfg.ShutdownTimeout)
 		}
 		n.log.Info("telling peers to go elsewhere", "for", cfg.ShutdownWait)
 		n.remoting.Leave()

@@ -105,6 +105,16 @@ func (w *warm) finish() {
 	w.save(true)
 }
 
+// finishWithin is finish, but for a disk that hangs it does not wait for ever.
+func (w *warm) finishWithin(d time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	last := step{stop: func(context.Context) error { w.finish(); return nil }}
+	if err := last.within(ctx); err != nil {
+		w.log.Error("what is known could not be saved for the next start", "err", err)
+	}
+}
+
 // save writes the file if it is behind. A registry at rest is saved seldom, only so that
 // the file does not grow too old to be used.
 func (w *warm) save(last bool) {
