@@ -213,6 +213,22 @@ func TestPlacesForAdmittedBrokers(t *testing.T) {
 	})
 }
 
+// Behind a balancer a silent connection keeps such a place no longer either.
+func TestPlacesForBrokersBehindABalancer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startPipes(t, withBalancer(), limits(func(l *remoting.Limits) { l.Connections, l.BrokerConnections = 20, 2 }))
+		for range 18 {
+			succeed(t, b.dialFrom("10.0.0.5"), wire.GetAllTopicListFromNamesrv, nil, nil)
+		}
+		c := b.dialFrom("10.0.0.5")
+		if err := c.Write([]byte("PROXY TCP4 203.0.113.7 10.0.0.5 40000 9876\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(remoting.FirstRequest)
+		ended(t, c)
+	})
+}
+
 // Large requests of others take no room from brokers.
 func TestBrokersHaveABudgetOfTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

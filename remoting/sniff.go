@@ -85,6 +85,7 @@ func (c *conn) readProxyHeader() error {
 	if !c.trusted() {
 		return c.wrong(refused, "err", "the peer is not in remoting.trustedProxies")
 	}
+	begun, by := c.begun, c.arriveBy // of a first request, which is still to come
 	if err := c.expect("PROXY header", c.srv.TLS.handshakeTimeout()); err != nil {
 		return err
 	}
@@ -94,7 +95,10 @@ func (c *conn) readProxyHeader() error {
 			return err
 		}
 	}
-	c.arriveBy = time.Time{}
+	c.begun, c.arriveBy = begun, by
+	if err := c.overdue(); err != nil {
+		return err
+	}
 	h, err := proxyproto.Read(bufio.NewReader(bytes.NewReader(c.in.b[:size])))
 	if err != nil {
 		return c.wrong(refused, "err", err)
