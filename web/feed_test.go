@@ -380,6 +380,30 @@ func TestQueueKeepsItsBounds(t *testing.T) {
 	}
 }
 
+// Whoever subscribes while a reset still waits, and then misses something again, is told so
+// behind the new snapshot: the reset before it says nothing of that.
+func TestResetComesBehindALaterSnapshot(t *testing.T) {
+	q := newQueue()
+	reset := []byte("reset")
+	fill := func() {
+		for range maxQueuedSets + 1 {
+			q.push(entry{frame: []byte("change"), sets: 1, loss: true}, reset)
+		}
+	}
+	fill()
+	q.push(entry{frame: []byte("snapshot")}, reset)
+	fill()
+	var got []string
+	for e, ok := q.pop(); ok; e, ok = q.pop() {
+		if w := string(e.frame); w != "change" || len(got) == 0 || got[len(got)-1] != w {
+			got = append(got, w)
+		}
+	}
+	if strings.Join(got, " ") != "snapshot reset" {
+		t.Errorf("what comes out is %q", got)
+	}
+}
+
 func TestResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnv(t, FeedOptions{})

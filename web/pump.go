@@ -135,8 +135,7 @@ func (f *Feed) push(s *socket, entries ...entry) {
 	}
 }
 
-// resetLagged concerns every subscription of a socket. It is one slice, so that a queue
-// knows whether it waits already.
+// resetLagged concerns every subscription of a socket.
 var resetLagged = mustJSON(api.FeedMessage{Op: opReset, Reason: api.ResetLagged})
 
 func (f *Feed) resetAll() {
@@ -146,7 +145,7 @@ func (f *Feed) resetAll() {
 	for s := range f.sockets {
 		if len(s.subs) > 0 {
 			f.resets[api.ResetLagged]++
-			f.push(s, entry{frame: resetLagged})
+			f.push(s, entry{frame: resetLagged, loss: true})
 		}
 	}
 }

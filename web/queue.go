@@ -38,14 +38,10 @@ func (q *queue) push(e entry, reset []byte) (lost, full bool) {
 	defer q.mu.Unlock()
 	if e.loss && (q.sets+e.sets > maxQueuedSets && q.sets > 0 || q.bytes+len(e.frame) > maxQueuedBytes) {
 		lost = true
+		// One reset says it all, but behind everything that waits: what was subscribed to
+		// since an earlier one has missed something too.
 		q.dropLosable()
-		e = entry{frame: reset}
-		// One reset says it all; the one that waits already is as good.
-		for _, o := range q.entries {
-			if len(o.frame) > 0 && &o.frame[0] == &reset[0] {
-				return lost, false
-			}
-		}
+		e = entry{frame: reset, loss: true}
 	}
 	q.entries = append(q.entries, e)
 	q.sets += e.sets
