@@ -61,12 +61,15 @@ type socket struct {
 	once   sync.Once
 	ended  chan struct{} // closed by end
 	reason closeReason   // written before ended is closed
+	cut    *time.Timer   // likewise
 }
 
 // end asks the socket to close; the first reason counts. It does not wait.
 func (s *socket) end(why closeReason) {
 	s.once.Do(func() {
 		s.reason = why
+		// The writer says goodbye, unless it is stuck.
+		s.cut = time.AfterFunc(closeWithin, func() { _ = s.conn.CloseNow() }) // there is no more to be done
 		close(s.ended)
 	})
 }
@@ -125,6 +128,7 @@ func (s *socket) serve() {
 	s.end(closeReason{websocket.CloseStatus(err), ""})
 	cancel()
 	wg.Wait()
+	s.cut.Stop()
 	_ = s.conn.CloseNow() // it is closed already unless the peer broke off
 	s.feed.o.Log.Debug("websocket closed", "peer", s.addr, "code", int(s.reason.code), "reason", s.reason.text)
 }
@@ -189,12 +193,6 @@ func (s *socket) watch(ctx context.Context) {
 		select {
 		case <-tick.C:
 		case <-s.ended:
-			// The writer says goodbye, unless it is stuck.
-			select {
-			case <-time.After(closeWithin):
-				_ = s.conn.CloseNow() // there is no more to be done
-			case <-ctx.Done():
-			}
 			return
 		case <-ctx.Done():
 			return

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -142,6 +143,27 @@ func TestShutdownSaysGoodbye(t *testing.T) {
 			t.Errorf("a stuck socket held the end up for %v", d)
 		}
 		e.feed.Close() // twice is once
+		_ = stuck.CloseNow()
+	})
+}
+
+// A socket that is stuck while it is pinged holds the end up no longer than any other.
+func TestShutdownDuringAPing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t, FeedOptions{})
+		put(t, e.reg, "a", 2, 8, 1)
+		stuck := e.dial()
+		stuck.subscribe(api.FeedRequest{ID: "s"})
+		// It reads, but answers no ping, until just before the server stops.
+		_ = stuck.pipe.SetReadDeadline(time.Now().Add(pingEvery + time.Second))
+		_, _ = io.Copy(io.Discard, stuck.pipe)
+		topic(t, e.reg, "t0", "a", 3)
+		time.Sleep(time.Second)
+		begin := time.Now()
+		e.close()
+		if d := time.Since(begin); d > closeWithin+time.Second {
+			t.Errorf("a stuck socket held the end up for %v", d)
+		}
 		_ = stuck.CloseNow()
 	})
 }
