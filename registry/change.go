@@ -59,8 +59,11 @@ type Change struct {
 	// Step true no revision is missing and none comes twice.
 	Revision uint64
 	Step     bool
-	Time     time.Time
-	Cause    Cause
+	// Number counts all changes of the process, also those that only report: it tells
+	// changes of one revision apart, however long each is kept.
+	Number uint64
+	Time   time.Time
+	Cause  Cause
 
 	Members    []MemberChange
 	Topics     []TopicChange

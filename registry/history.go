@@ -12,12 +12,15 @@ const (
 type history struct {
 	changes []*Change
 	bytes   int
+	last    uint64 // number of the newest
 	// compacted is the newest revision that is no longer kept.
 	compacted uint64
 }
 
 func (h *history) add(c *Change) {
 	h.changes = append(h.changes, c)
+	h.last++
+	c.Number = h.last
 	c.size = c.bytes()
 	h.bytes += c.size
 	drop := 0

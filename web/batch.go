@@ -38,14 +38,14 @@ func (m *maker) encode(c *registry.Change, f *convert.Filter) (encodedSet, bool)
 	return e, true
 }
 
-// frames returns what a channel is told of the items: of those that are no older than
-// from. There is none if nothing passes its filter.
-func (m *maker) frames(ch *channel, items []*registry.Change, from uint64) []entry {
+// frames returns what a channel is told of the items: of those that a subscription does
+// not have yet, if it is not nil. There is none if nothing passes its filter.
+func (m *maker) frames(ch *channel, items []*registry.Change, sub *subscription) []entry {
 	var out []entry
 	var part []encodedSet
 	size := 0
 	for _, c := range items {
-		if c.Step && c.Revision <= from {
+		if sub != nil && (c.Step && c.Revision <= sub.from || c.Number <= sub.told) {
 			continue
 		}
 		e, ok := m.encode(c, ch.filter)

@@ -431,6 +431,36 @@ func TestResume(t *testing.T) {
 	})
 }
 
+// A refusal moves no revision. Who is told of it because it was missed does not hear of it
+// again when the batch goes out in which it waited.
+func TestReportIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t, FeedOptions{})
+		defer e.close()
+		put(t, e.reg, "a", 2, 8, 1)
+		c := e.dial()
+		c.subscribe(api.FeedRequest{ID: "s"})
+		topic(t, e.reg, "t0", "a", 2)
+		c.want(opChanges)
+		topic(t, e.reg, "t0", "a", 3) // waits for the rest of the batch's time
+		report := func(detail string) {
+			e.reg.Report(registry.Change{Cause: registry.Cause{Action: detail}, Server: []registry.ServerChange{{Op: registry.OpStarted}}})
+		}
+		report("missed")
+		c.subscribe(api.FeedRequest{ID: "s", Since: e.reg.Epoch() + ".2"})
+		report("later")
+		var got []string
+		for len(got) == 0 || got[len(got)-1] != "later" {
+			for _, i := range c.want(opChanges).Items {
+				got = append(got, i.Cause.Action)
+			}
+		}
+		if strings.Join(got[1:], " ") != "missed later" {
+			t.Errorf("told of %q", got)
+		}
+	})
+}
+
 // Bookmarks tell when members were heard of, and keep a quiet socket alive.
 func TestBookmarks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -27,8 +27,9 @@ type channel struct {
 type subscription struct {
 	ch  *channel
 	key string
-	// from is the revision up to which the socket has heard of everything already.
-	from uint64
+	// from is the revision up to which the socket has heard of everything already, told
+	// the number of the last change that it missed and was then told of.
+	from, told uint64
 }
 
 // pump follows the registry until the feed is closed. A change is sent at once unless
@@ -98,13 +99,13 @@ func (f *Feed) flush() {
 		var shared []entry
 		made := false
 		for s, sub := range ch.subs {
-			if first != 0 && sub.from >= first {
-				// It subscribed after some of these and has them in its snapshot.
-				f.push(s, m.frames(ch, items, sub.from)...)
+			if first != 0 && sub.from >= first || sub.told >= items[0].Number {
+				// It subscribed after some of these and has them already.
+				f.push(s, m.frames(ch, items, sub)...)
 				continue
 			}
 			if !made {
-				shared, made = m.frames(ch, items, 0), true
+				shared, made = m.frames(ch, items, nil), true
 			}
 			f.push(s, shared...)
 		}

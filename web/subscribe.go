@@ -7,6 +7,7 @@ import (
 
 	"fingerpost/api"
 	"fingerpost/internal/convert"
+	"fingerpost/registry"
 )
 
 // subscribe begins a subscription, or replaces the one of the same id, and queues its
@@ -58,9 +59,17 @@ func (f *Feed) pushShared(s *socket, ch *channel, sub *subscription, v *convert.
 		return
 	}
 	reg.Close()
-	sub.from = now.Revision
 	f.push(s, entry{snap: c.frames()})
-	f.push(s, f.newMaker().frames(ch, missed, 0)...)
+	f.catchUp(s, ch, sub, missed, now)
+}
+
+// catchUp queues what was missed until now.
+func (f *Feed) catchUp(s *socket, ch *channel, sub *subscription, missed []*registry.Change, now *registry.Snapshot) {
+	sub.from = now.Revision
+	if len(missed) > 0 {
+		sub.told = missed[len(missed)-1].Number
+	}
+	f.push(s, f.newMaker().frames(ch, missed, nil)...)
 }
 
 // pushMissed queues what has changed since a revision, or a reset if that is not known
@@ -72,8 +81,7 @@ func (f *Feed) pushMissed(s *socket, ch *channel, sub *subscription, v *convert.
 		if n, err := strconv.ParseUint(revision, 10, 64); err == nil {
 			if missed, now, reg, ok := f.o.Registry.SubscribeSince(n, 1); ok {
 				reg.Close()
-				sub.from = now.Revision
-				f.push(s, f.newMaker().frames(ch, missed, 0)...)
+				f.catchUp(s, ch, sub, missed, now)
 				return
 			}
 		}
