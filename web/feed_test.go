@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/coder/websocket"
 	"github.com/google/go-cmp/cmp"
 
 	"fingerpost/api"
@@ -559,6 +560,25 @@ func TestLargeSnapshotIsCut(t *testing.T) {
 }
 
 // Topics are counted by broker, those that nobody can write to apart.
+// A snapshot that was made for many is given back when nobody can ask for it any more.
+func TestSharedSnapshotIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t, FeedOptions{})
+		defer e.close()
+		put(t, e.reg, "a", 2, 8, 1)
+		c := e.dial()
+		c.subscribe(api.FeedRequest{ID: "s", Snapshot: true})
+		c.want(opSnapshot)
+		_ = c.Close(websocket.StatusNormalClosure, "")
+		time.Sleep(2 * heardEvery)
+		e.feed.mu.Lock()
+		defer e.feed.mu.Unlock()
+		if e.feed.cache != nil {
+			t.Errorf("a snapshot of %v is kept", e.feed.cache.at)
+		}
+	})
+}
+
 func TestOutlineCounts(t *testing.T) {
 	reg := registry.New(registry.Options{})
 	put(t, reg, "a", 3, 8, 1)

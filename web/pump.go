@@ -155,6 +155,9 @@ func (f *Feed) resetAll() {
 func (f *Feed) bookmark(all bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.cache != nil && time.Since(f.cache.at) > snapshotKept {
+		f.cache = nil // it holds a registry of long ago
+	}
 	if len(f.channels) == 0 {
 		clear(f.heard)
 		return

@@ -25,6 +25,9 @@ const outlineFrom = 1000
 // written, so that a socket holds one of them at a time.
 type snapshotFrames = iter.Seq[[]byte]
 
+// snapshotKept is how long a snapshot is young enough for others.
+const snapshotKept = time.Second
+
 // sharedSnapshot keeps the frames of a whole snapshot for all that ask within a
 // second: after a restart every page asks at once. Whoever comes first to the end of
 // what is there makes the next frame.

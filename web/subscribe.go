@@ -3,7 +3,6 @@ package web
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"fingerpost/api"
 	"fingerpost/internal/convert"
@@ -43,8 +42,8 @@ func (f *Feed) subscribe(s *socket, r *api.FeedRequest, filter *convert.Filter, 
 // enough, and then what has changed since that was taken.
 func (f *Feed) pushShared(s *socket, ch *channel, sub *subscription, v *convert.View) {
 	c := f.cache
-	if c == nil || c.id != ch.id || v.Now.Sub(c.at) > time.Second {
-		if c != nil && c.id != ch.id && v.Now.Sub(c.at) <= time.Second {
+	if c == nil || c.id != ch.id || v.Now.Sub(c.at) > snapshotKept {
+		if c != nil && c.id != ch.id && v.Now.Sub(c.at) <= snapshotKept {
 			// Keeping a snapshot for each id that somebody thinks of would cost memory.
 			f.push(s, entry{snap: frameSnapshot(v, ch.id, nil)})
 			return
