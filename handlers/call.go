@@ -51,6 +51,9 @@ func (c *call) WriteHeader(status int) {
 	if c.status == 0 && status >= 200 || status == http.StatusSwitchingProtocols {
 		c.status = status
 	}
+	if status == http.StatusSwitchingProtocols {
+		c.land() // what follows lasts as long as its peer likes
+	}
 	c.ResponseWriter.WriteHeader(status)
 }
 

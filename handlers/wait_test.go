@@ -180,6 +180,44 @@ func TestWaitersAreNotInFlight(t *testing.T) {
 	wg.Wait()
 }
 
+// Nor are websockets: any number may be open, and they are no requests that are being answered.
+func TestSocketsAreNotInFlight(t *testing.T) {
+	end := make(chan struct{})
+	e := newEnv(t, func(d *Deps) {
+		d.Limits.InFlight = 4
+		d.Feed = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusSwitchingProtocols)
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			<-end
+			_ = conn.Close()
+		})
+	})
+	var wg sync.WaitGroup
+	open := make(chan struct{})
+	for range 8 {
+		wg.Go(func() {
+			resp, err := client.Get(e.srv.URL + "/ws")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			open <- struct{}{}
+			_ = resp.Body.Close()
+		})
+		<-open
+	}
+	e.get("/api/v1/version").ok(t, 200)
+	if n := e.h.flying.Load(); n > 1 {
+		t.Errorf("%d requests are in flight", n)
+	}
+	close(end)
+	wg.Wait()
+}
+
 // herd lets n long polls wait, each for a topic of its own, without sockets.
 func herd(tb testing.TB, n int) (e *env, end func()) {
 	e = newEnv(tb, func(d *Deps) { d.Limits.InFlight = n + 100 })
