@@ -63,7 +63,7 @@ func (c *call) answer(rep reply) {
 	if rep.cookie != nil {
 		http.SetCookie(c, rep.cookie)
 	}
-	hd["Vary"] = varied
+	c.vary()
 	hd["Cache-Control"] = noStore
 	if rep.etag != "" {
 		hd["Cache-Control"] = noCache

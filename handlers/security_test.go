@@ -212,6 +212,14 @@ func TestPagesOfOtherOriginsChangeNothing(t *testing.T) {
 		t.Errorf("headers %v", a.Header)
 	}
 	put().ok(t, 200) // no browser at all
+	for _, path := range []string{"/api/v1/topics", "/api/v1/topics/none"} {
+		for _, origin := range []string{"https://friend.example", "https://attacker.example"} {
+			// Otherwise a cache gives one page what is meant for another.
+			if v := e.get(path, "Origin", origin).Header.Get("Vary"); !strings.HasSuffix(v, ", Origin") {
+				t.Errorf("%s for %s varies by %q", path, origin, v)
+			}
+		}
+	}
 
 	if h := e.get("/api/v1/topics", "Origin", "https://attacker.example").ok(t, 200).Header; h.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("headers for a stranger: %v", h)

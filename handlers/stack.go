@@ -186,16 +186,26 @@ func (h *Handler) headed(next http.Handler) http.Handler {
 
 // Values of headers that are the same every time. They are shared and never changed.
 var (
-	nosniff   = []string{"nosniff"}
-	noCache   = []string{"no-cache"}
-	noStore   = []string{"no-store"}
-	varied    = []string{"Accept, Accept-Encoding, Accept-Language, Authorization, Cookie"}
+	nosniff        = []string{"nosniff"}
+	noCache        = []string{"no-cache"}
+	noStore        = []string{"no-store"}
+	varied         = []string{"Accept, Accept-Encoding, Accept-Language, Authorization, Cookie"}
+	variedByOrigin = []string{varied[0] + ", Origin"}
+
 	typeJSON  = []string{"application/json"}
 	typeText  = []string{"text/plain; charset=utf-8"}
 	typeLines = []string{"application/x-ndjson"}
 	typeHTML  = []string{"text/html; charset=utf-8"}
 	typeError = []string{"application/problem+json"}
 )
+
+// vary tells caches what an answer depends on.
+func (c *call) vary() {
+	c.Header()["Vary"] = varied
+	if len(c.h.deps.Site.CORSOrigins) > 0 {
+		c.Header()["Vary"] = variedByOrigin
+	}
+}
 
 // shared lets pages of the listed origins call the API. Without a list there are none.
 func (h *Handler) shared(next http.Handler) http.Handler {
@@ -212,11 +222,11 @@ func (h *Handler) shared(next http.Handler) http.Handler {
 		hd := w.Header()
 		hd.Set("Access-Control-Allow-Origin", origin)
 		hd.Set("Access-Control-Expose-Headers", "ETag, Link, Location, Namesrv-Epoch, Namesrv-Revision, Namesrv-Dry-Run, Retry-After, X-Request-Id")
-		hd.Add("Vary", "Origin")
 		if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 			next.ServeHTTP(w, r)
 			return
 		}
+		hd.Set("Vary", "Origin")
 		hd.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE")
 		hd.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, X-Request-Id")
 		hd.Set("Access-Control-Max-Age", "600")
@@ -264,7 +274,7 @@ func (c *call) fail(err error) {
 		delete(hd, k)
 	}
 	hd["Cache-Control"] = noStore
-	hd["Vary"] = varied
+	c.vary()
 	hd["Content-Language"] = []string{l.String()}
 	if p.retryAfter > 0 {
 		hd["Retry-After"] = []string{strconv.FormatInt(int64((p.retryAfter+time.Second-1)/time.Second), 10)}

@@ -113,7 +113,7 @@ func (s *stream) begin() {
 	hd := s.c.Header()
 	hd["Content-Type"] = []string{formTypes[s.c.form]}
 	hd["Cache-Control"] = noStore
-	hd["Vary"] = varied
+	s.c.vary()
 	hd["X-Accel-Buffering"] = []string{"no"}
 	hd["Namesrv-Revision"] = []string{s.c.revision(s.c.snap.Revision)}
 	s.c.WriteHeader(http.StatusOK)
