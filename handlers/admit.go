@@ -94,6 +94,9 @@ func (h *Handler) admit(c *call) error {
 		// What would be ignored in silence is believed to have been heeded.
 		return badHeader("If-Match", "is not looked at by this operation: leave it out", "不被该操作支持：请去掉")
 	}
+	if o.action != "" && !o.creates && c.r.Header.Get("If-None-Match") != "" {
+		return badHeader("If-None-Match", "is not looked at by this operation: leave it out", "不被该操作支持：请去掉")
+	}
 	return c.query.err()
 }
 

@@ -188,6 +188,7 @@ func TestPutMemberWithIfMatch(t *testing.T) {
 	e.admin("PATCH", path, `{"zoneName":"z"}`).ok(t, 200)
 	e.admin("PUT", path, bridge, "If-Match", first).problem(t, 412, "precondition-failed")
 	e.admin("DELETE", path, "", "If-Match", first).problem(t, 400, "validation-failed")
+	e.admin("PUT", path, bridge, "If-None-Match", "*").problem(t, 400, "validation-failed") // it would replace what is there
 }
 
 // A member that is silent for its time is gone; its next heartbeat says so, and PUT

@@ -46,8 +46,8 @@ type operation struct {
 	mounted http.Handler
 	// lenient tells that parameters which it does not take are passed over.
 	lenient bool
-	// matches tells that If-Match is looked at.
-	matches bool
+	// matches tells that If-Match is looked at, creates that If-None-Match is.
+	matches, creates bool
 	// api operations name the revision they read; others are pages and probes.
 	api bool
 	// action is the word for a change in its cause and in the audit line.
@@ -90,6 +90,12 @@ func (o *operation) only(forms ...form) *operation {
 // guarded lets callers ask with If-Match that nothing has changed since they read it.
 func (o *operation) guarded() *operation {
 	o.matches = true
+	return o
+}
+
+// ifNew lets callers ask with If-None-Match that nothing is there yet.
+func (o *operation) ifNew() *operation {
+	o.creates = true
 	return o
 }
 

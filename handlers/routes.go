@@ -77,7 +77,7 @@ func operations() []*operation {
 		op(get, v1+"/kv", viewer, (*Handler).listKV).as(formText, formLines).waits(),
 		op(get, v1+"/kv/{namespace}", viewer, (*Handler).getNamespace).as(formText).waits(),
 		op(get, v1+"/kv/{namespace}/{key}", viewer, (*Handler).getKey).takes("raw").as(formText).waits(),
-		op(put, v1+"/kv/{namespace}/{key}", admin, (*Handler).putKey).takes("fanout dryRun").changes("putKV").guarded(),
+		op(put, v1+"/kv/{namespace}/{key}", admin, (*Handler).putKey).takes("fanout dryRun").changes("putKV").guarded().ifNew(),
 		op(remove, v1+"/kv/{namespace}/{key}", admin, (*Handler).deleteKey).takes("fanout dryRun").changes("deleteKV").guarded(),
 		op(get, v1+"/config", viewer, (*Handler).getConfig).takes(nameParams).as(formText, formLines).waits(),
 		op(patch, v1+"/config", admin, (*Handler).patchConfig).takes("dryRun").as(formText).changes("patchConfig").guarded(),
