@@ -125,11 +125,14 @@ func (s *stream) open(reset string, snapshot bool, missed []*registry.Change) bo
 	if reset != "" {
 		ok = ok && s.reset(reset)
 	}
-	if snapshot {
-		ok = ok && s.present()
-	}
 	for _, ch := range missed {
 		ok = ok && s.change(ch)
+	}
+	if snapshot {
+		if s.quiet.pending() {
+			ok = ok && s.item(s.quiet.take())
+		}
+		ok = ok && s.present() // what was missed is in it: later it would take things back
 	}
 	return ok && s.flush()
 }

@@ -183,6 +183,26 @@ func TestWatchBeginsWithTheState(t *testing.T) {
 	}
 }
 
+// A browser that comes back asks for the state again and says what it heard last: the state
+// comes behind what was missed, which would take things back.
+func TestWatchResumesWithTheState(t *testing.T) {
+	e := newEnv(t)
+	e.broker("broker-a", 0, "10.0.0.1:10911", "T")
+	at := fmt.Sprintf("%s.%d", e.reg.Epoch(), e.reg.Snapshot().Revision)
+	e.declare("T", "broker-a", 1)
+	e.declare("T", "broker-a", 2)
+	for query, want := range map[string]string{"": "change change snapshot bookmark", "&quiet=1m": "change snapshot bookmark"} {
+		w := e.watch("snapshot=true&kind=topic&topic=T"+query, "Last-Event-ID", at)
+		var got []string
+		for len(got) == 0 || got[len(got)-1] != "bookmark" {
+			got = append(got, w.any().Event)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("with %q come %v, want %s", query, got, want)
+		}
+	}
+}
+
 func TestWatchAsEvents(t *testing.T) {
 	e := newEnv(t)
 	ctx, cancel := context.WithCancel(t.Context())
