@@ -139,6 +139,16 @@ func (h *Handler) identify(c *call) (who auth.Principal, ends time.Time, err err
 	return h.anonymous, time.Time{}, nil
 }
 
+// still reports whether the caller is who they were and may do what they do. What cannot
+// be told just now, because of a limit, is as it was.
+func (c *call) still() bool {
+	who, _, err := c.h.identify(c)
+	if err != nil {
+		return problemOf(err).code != "unauthenticated"
+	}
+	return who.Name == c.who.Name && who.Role >= c.op.Role
+}
+
 // authorization checks the credential of an Authorization header.
 func (h *Handler) authorization(c *call, header string) (auth.Principal, error) {
 	if err := h.limiters.mayTry(c.address()); err != nil {

@@ -19,6 +19,8 @@ const (
 	watchBuffer = 256
 	// bookmarkEvery is how often a watcher hears that it has missed nothing.
 	bookmarkEvery = 15 * time.Second
+	// allowedEvery is how often it is asked whether a watcher still may.
+	allowedEvery = time.Minute
 	// maxQuiet bounds ?quiet=.
 	maxQuiet = time.Minute
 )
@@ -174,6 +176,8 @@ func (s *stream) reset(reason string) bool {
 func (s *stream) run(ctx context.Context) {
 	tick := time.NewTicker(bookmarkEvery)
 	defer tick.Stop()
+	allowed := time.NewTicker(allowedEvery)
+	defer allowed.Stop()
 	for {
 		ok := true
 		var oldest time.Time // of what is passed on now
@@ -187,6 +191,8 @@ func (s *stream) run(ctx context.Context) {
 			ok = s.item(s.quiet.take())
 		case <-tick.C:
 			ok = s.quiet.pending() || s.bookmark()
+		case <-allowed.C:
+			ok = s.c.still()
 		case <-s.c.context().Done():
 			return
 		case <-ctx.Done():

@@ -5,14 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"fingerpost/api"
+	"fingerpost/internal/auth"
 	"fingerpost/registry"
 )
 
@@ -201,6 +205,42 @@ func TestWatchResumesWithTheState(t *testing.T) {
 			t.Errorf("with %q come %v, want %s", query, got, want)
 		}
 	}
+}
+
+// A watch ends when the session is over with which it began.
+func TestWatchEndsWithTheSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		keeper, err := auth.New(auth.Options{AdminTokenFile: filepath.Join(t.TempDir(), "admin-token"), AnonymousRole: auth.Viewer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := New(Deps{Registry: registry.New(registry.Options{}), Auth: keeper, Settings: newFakeSettings(), Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		secret, _ := h.sessions.Begin(auth.Principal{Name: "token:admin", Role: auth.Admin})
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/api/v1/watch", nil)
+		r.Header.Set("Cookie", sessionCookie+"="+secret)
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			h.ServeHTTP(httptest.NewRecorder(), r)
+		}()
+		time.Sleep(10 * allowedEvery)
+		select {
+		case <-over:
+			t.Fatal("the watch ended before its time")
+		default:
+		}
+		h.sessions.End(secret)
+		time.Sleep(allowedEvery + time.Second)
+		select {
+		case <-over:
+		default:
+			t.Error("the watch goes on without the session")
+		}
+	})
 }
 
 func TestWatchAsEvents(t *testing.T) {
