@@ -115,15 +115,17 @@ func (h *hub) leave(w *waiter) {
 	}
 }
 
-// move makes w wait for other keys.
-func (h *hub) move(w *waiter, keys []hubKey) {
+// move makes w wait for other keys. It reports whether they are others: then what they
+// stand for may have changed already.
+func (h *hub) move(w *waiter, keys []hubKey) bool {
 	if slices.Equal(w.keys, keys) {
-		return
+		return false
 	}
 	h.leave(w)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.add(w, keys)
+	return true
 }
 
 func (h *hub) wakeAll() {
@@ -228,7 +230,9 @@ func (h *Handler) await(c *call, rep reply) (reply, error) {
 		if rep, err = c.op.do(h, c); err != nil || !c.unchanged(&rep) {
 			break
 		}
-		h.hub.move(w, rep.keys)
+		if h.hub.move(w, rep.keys) {
+			continue
+		}
 		select {
 		case <-w.c:
 			continue

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -157,6 +158,32 @@ func TestEveryResourceWakes(t *testing.T) {
 			t.Fatalf("%s did not wake", x.path)
 		}
 		e.waiting(0)
+	}
+}
+
+// What is waited for may be other things by the time it is looked at, such as a broker that
+// has come to serve the topic. A change of those just before they are waited for counts.
+func TestChangeBeforeOtherKeysAreWaitedFor(t *testing.T) {
+	e := newEnv(t)
+	for e.reg.Counts().Subscribers == 0 {
+		time.Sleep(time.Millisecond) // the hub wakes everybody when it begins
+	}
+	time.Sleep(10 * time.Millisecond)
+	looked := 0
+	c := &call{h: e.h, ResponseWriter: httptest.NewRecorder(), snap: e.reg.Snapshot(), r: requestWith("If-None-Match", `"1"`)}
+	c.query.values = map[string][]string{paramWait: {"60s"}}
+	c.op = &operation{do: func(*Handler, *call) (reply, error) {
+		if looked++; looked > 1 {
+			return reply{etag: "2"}, nil // the other broker has changed meanwhile, which woke nobody
+		}
+		return reply{etag: "1", keys: []hubKey{waitFor(keyTopic, "T"), waitFor(keyBroker, "b")}}, nil
+	}}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	c.r = c.r.WithContext(ctx)
+	rep, err := e.h.await(c, reply{etag: "1", keys: []hubKey{waitFor(keyTopic, "T")}})
+	if err != nil || rep.etag != "2" {
+		t.Errorf("got %q, %v: the change was slept through", rep.etag, err)
 	}
 }
 
