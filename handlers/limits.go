@@ -49,7 +49,12 @@ func (l *limiters) allow(c *call) error {
 
 // more counts further heartbeats that came in one call.
 func (l *limiters) more(c *call, n int) error {
-	return l.spend(l.beats, c.who.Name, rate.Limit(l.limits.HeartbeatsPerSecond), 2*l.limits.HeartbeatsPerSecond, n)
+	burst := 2 * l.limits.HeartbeatsPerSecond
+	if n >= burst { // one was counted already; no time would help
+		return refuse("rate-limited", "One call may have at most %d heartbeats here, not %d: send fewer at once.",
+			"此处一次调用最多 %d 个心跳，而不是 %d 个：请分批发送。", burst, n+1)
+	}
+	return l.spend(l.beats, c.who.Name, rate.Limit(l.limits.HeartbeatsPerSecond), burst, n)
 }
 
 // spend takes n from the principal's allowance.
