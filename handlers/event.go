@@ -19,27 +19,6 @@ func (c *call) changeFilter() *convert.Filter {
 	}
 }
 
-// numbered is a change of the history and where it stands among those of its revision:
-// refusals and the like have the revision that they found.
-type numbered struct {
-	change *registry.Change
-	nth    int
-}
-
-func (n numbered) cursor() cursor {
-	return cursor{Value: int64(n.change.Revision), Name: strconv.Itoa(n.nth)}
-}
-
-// before orders by revision, then by place.
-func (k cursor) before(o cursor) bool {
-	if k.Value != o.Value {
-		return k.Value < o.Value
-	}
-	a, _ := strconv.Atoi(k.Name) // checked when it was read
-	b, _ := strconv.Atoi(o.Name)
-	return a < b
-}
-
 // eventFilter is what the history can be narrowed by besides a change filter.
 type eventFilter struct {
 	actors, faces, actions []string
@@ -68,50 +47,47 @@ func (h *Handler) listEvents(c *call) (reply, error) {
 	}
 	sort := c.query.word("sort", "-revision", "revision")
 	limit, after := c.query.number("limit", defaultLimit, 1, maxLimit), c.query.one("after")
-	var from cursor
-	if after != "" {
-		from = c.query.cursor(after)
-	}
+	from := c.eventCursor(after)
 	if err := c.query.err(); err != nil {
 		return reply{}, err
 	}
 	changes, compacted := h.deps.Registry.History()
 	v := c.view()
 	out := api.EventList{Revision: v.At(), Items: []api.ChangeSet{}, OldestRevision: v.Revision(compacted + 1)}
-	var last numbered
-	for _, n := range ordered(changes, sort == "-revision") {
-		if !more.fits(n.change) || !v.Passes(n.change, f) {
+	if sort == "-revision" {
+		slices.Reverse(changes)
+	}
+	var last uint64
+	for _, x := range changes {
+		if !more.fits(x) || !v.Passes(x, f) {
 			continue
 		}
 		out.Total++
-		k := n.cursor()
-		if after != "" && !(k.before(from) == (sort == "-revision") && k != from) {
+		if after != "" && !(x.Number < from == (sort == "-revision") && x.Number != from) {
 			continue
 		}
 		if len(out.Items) == limit {
-			out.Next = last.cursor().String()
+			out.Next = cursor{Value: int64(last)}.String()
 			continue
 		}
-		set, _ := v.ChangeSet(n.change, f, convert.StreamLimit)
+		set, _ := v.ChangeSet(x, f, convert.StreamLimit)
 		out.Items = append(out.Items, set)
-		last = n
+		last = x.Number
 	}
 	return c.eventReply(out), nil
 }
 
-func ordered(changes []*registry.Change, newestFirst bool) []numbered {
-	out := make([]numbered, len(changes))
-	nth := 0
-	for i, ch := range changes {
-		if nth++; i == 0 || changes[i-1].Revision != ch.Revision {
-			nth = 0
-		}
-		out[i] = numbered{ch, nth}
+// eventCursor reads the number of the last change of an earlier page: refusals and the
+// like have the revision that they found, so that this does not tell them apart.
+func (c *call) eventCursor(after string) uint64 {
+	if after == "" {
+		return 0
 	}
-	if newestFirst {
-		slices.Reverse(out)
+	k := c.query.cursor(after)
+	if k.Name != "" || k.Value < 0 {
+		c.query.badCursor() // of another list
 	}
-	return out
+	return uint64(k.Value)
 }
 
 func (c *call) eventReply(out api.EventList) reply {

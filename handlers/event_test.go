@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -129,4 +130,36 @@ func TestPagesOfEvents(t *testing.T) {
 		}
 	}
 	e.get("/api/v1/events?after=nonsense").problem(t, 400, "validation-failed")
+	e.get("/api/v1/events?after="+cursor{5, "a-topic"}.String()).problem(t, 400, "validation-failed")
+}
+
+// A page that is left off in the middle of many refusals goes on there, also when the
+// history has forgotten some of them since.
+func TestPagesOfEventsThatAreForgotten(t *testing.T) {
+	for _, sort := range []string{"revision", "-revision"} {
+		e := newEnv(t)
+		reported := 0
+		report := func(n int) {
+			for range n {
+				reported++
+				e.reg.Report(registry.Change{Cause: registry.Cause{Action: fmt.Sprint(reported)}, Server: []registry.ServerChange{{Op: registry.OpStarted}}})
+			}
+		}
+		report(10_000) // as many as are kept, all of one revision
+		var l api.EventList
+		page := func(after string) (actions []string) {
+			e.get("/api/v1/events?limit=50&sort="+sort+after).ok(t, 200).into(t, &l)
+			for _, s := range l.Items {
+				actions = append(actions, s.Cause.Action)
+			}
+			return actions
+		}
+		first := page("")
+		report(20)
+		second := page("&after=" + l.Next)
+		last, _ := strconv.Atoi(first[49])
+		if next, _ := strconv.Atoi(second[0]); next != last+1 && next != last-1 {
+			t.Errorf("%s: after %d comes %d", sort, last, next)
+		}
+	}
 }

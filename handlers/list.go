@@ -83,9 +83,13 @@ func (q *query) cursor(s string) (k cursor) {
 		err = json.Unmarshal(b, &k)
 	}
 	if err != nil {
-		q.bad("after", "bad-cursor", "must be the next of an earlier page in this order", "必须是同一排序下前一页的 next")
+		q.badCursor()
 	}
 	return k
+}
+
+func (q *query) badCursor() {
+	q.bad("after", "bad-cursor", "must be the next of an earlier page in this order", "必须是同一排序下前一页的 next")
 }
 
 // listReply makes the answer of a list: its envelope, where the next page is, and its
