@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -188,16 +189,21 @@ func (h *Handler) listStale(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	limit, after := c.query.number("limit", defaultLimit, 1, maxLimit), c.query.number("after", 0, 0, 1<<31-1)
+	limit, rest := c.query.number("limit", defaultLimit, 1, maxLimit), found
+	if after := c.query.one("after"); after != "" {
+		rest = staleBehind(found, c.query.cursor(after))
+	}
 	if err := c.query.err(); err != nil {
 		return reply{}, err
 	}
 	out := api.StaleList{Revision: c.revision(c.snap.Revision), Total: len(found), Items: []api.StaleTopic{}}
-	for _, x := range found[min(after, len(found)):min(after+limit, len(found))] {
-		out.Items = append(out.Items, staleItem(x))
+	if len(rest) > limit {
+		rest = rest[:limit]
+		last := rest[limit-1]
+		out.Next = cursor{Value: int64(last.Reason), Name: last.Topic + staleJoint + last.Broker}.String()
 	}
-	if after+limit < len(found) {
-		out.Next = itoa(after + limit)
+	for _, x := range rest {
+		out.Items = append(out.Items, staleItem(x))
 	}
 	rep := c.listReply(out, out.Next, 0, seqOf(out.Items))
 	rep.etag = c.staleTag(found)
@@ -211,6 +217,21 @@ func (h *Handler) listStale(c *call) (reply, error) {
 		return tb.bytes()
 	}
 	return rep, nil
+}
+
+// staleJoint stands between the topic and the broker in a cursor.
+const staleJoint = "\x00"
+
+// staleBehind returns those behind the last of an earlier page, which may be gone by now.
+func staleBehind(found []registry.Stale, k cursor) []registry.Stale {
+	topic, broker, _ := strings.Cut(k.Name, staleJoint)
+	i, same := slices.BinarySearchFunc(found, k, func(x registry.Stale, k cursor) int {
+		return cmp.Or(strings.Compare(x.Topic, topic), strings.Compare(x.Broker, broker), cmp.Compare(int64(x.Reason), k.Value))
+	})
+	if same {
+		i++
+	}
+	return found[i:]
 }
 
 // staleParts returns the leftovers that are asked for.
