@@ -252,7 +252,7 @@ func (h *Handler) getMember(c *call) (reply, error) {
 func (c *call) memberReply(g *registry.Group, m registry.Member) reply {
 	out := c.view().Member(g, m)
 	return reply{
-		body: out, etag: c.memberTag(g, m), weak: true, keys: []hubKey{waitFor(keyMembers, ""), waitFor(keyTopics, "")},
+		body: out, etag: c.memberTag(g, c.snap.LiveOf(m), &out), weak: true, keys: []hubKey{waitFor(keyMembers, ""), waitFor(keyTopics, "")},
 		text: func() []byte {
 			tb := memberTable()
 			memberRow(tb, &out)
@@ -261,7 +261,8 @@ func (c *call) memberReply(g *registry.Group, m registry.Member) reply {
 	}
 }
 
-// memberTag names the state of a member, without what moves with the clock.
-func (c *call) memberTag(g *registry.Group, m registry.Member) string {
-	return c.revision(max(g.Revision, c.snap.LiveOf(m).Revision))
+// memberTag names the state of a member, without what moves with the clock. Behind the
+// revision, which alone counts for If-Match, stands what is shown of its topics.
+func (c *call) memberTag(g *registry.Group, l *registry.Live, out *api.Member) string {
+	return c.revision(max(g.Revision, l.Revision)) + "-" + itoa(out.TopicCount) + "-" + out.WritePerm
 }

@@ -274,7 +274,7 @@ func (c *call) registered(res registry.Registered, warnings []api.Note) reply {
 		return tb.bytes()
 	}}
 	if g := c.snap.Group(res.Live.Name); g != nil && !c.dry {
-		rep.etag, rep.weak = c.revision(max(g.Revision, res.Live.Revision)), true
+		rep.etag, rep.weak = c.memberTag(g, res.Live, &out.Member), true
 	}
 	return rep
 }

@@ -208,3 +208,22 @@ func TestMemberExpiresAndReturns(t *testing.T) {
 	e.admin("PUT", path, bridge).ok(t, 201)
 	e.get("/api/v1/topics/T/route").ok(t, 200)
 }
+
+// The ETag of a member tells of the permission and the topics that the answer shows, and a
+// change of those is no reason to refuse one of the member itself.
+func TestTagOfAMemberTellsOfItsPermission(t *testing.T) {
+	e := newEnv(t)
+	path := "/api/v1/brokers/bridge-1/members/0"
+	e.admin("PUT", path, bridge).ok(t, 201)
+	tag := e.get(path).ok(t, 200).Header.Get("Etag")
+	e.reg.WipeWritePerm("bridge-1", registry.Cause{})
+	a := e.get(path, "If-None-Match", tag).ok(t, 200)
+	if !strings.Contains(string(a.body), `"writePerm":"wiped"`) {
+		t.Errorf("got %s", a)
+	}
+	tag = a.Header.Get("Etag")
+	e.declare("New", "bridge-1", 1)
+	a = e.get(path, "If-None-Match", tag).ok(t, 200)
+	e.declare("Newer", "bridge-1", 1)
+	e.admin("PATCH", path, `{"zoneName":"z"}`, "If-Match", a.Header.Get("Etag")).ok(t, 200)
+}
