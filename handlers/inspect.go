@@ -273,11 +273,15 @@ func staleItem(x registry.Stale) api.StaleTopic {
 
 // staleTag names a set of leftovers by its content: it changes with time alone.
 func (c *call) staleTag(found []registry.Stale) string {
+	return c.snap.Epoch + "." + staleDigest(found)
+}
+
+func staleDigest(found []registry.Stale) string {
 	var b strings.Builder
 	for _, x := range found {
 		b.WriteString(x.Topic + "\x00" + x.Broker + "\x00" + x.Reason.String() + "\x00")
 	}
-	return c.snap.Epoch + "." + convert.Digest([]byte(b.String()))
+	return convert.Digest([]byte(b.String()))
 }
 
 // deleteStale removes leftovers that brokers no longer name; unless told otherwise it

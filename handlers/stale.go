@@ -17,6 +17,7 @@ type staleMemo struct {
 	at              time.Time
 	byTopic         map[string][]string
 	counts          map[string]int
+	mark            string        // names what byTopic holds, "" if that is nothing
 	took            time.Duration // to count
 	wanted          bool          // counts of a large registry have been asked for since
 }
@@ -32,6 +33,14 @@ const (
 func (m *staleMemo) reasons(s *registry.Snapshot, topic string) []string {
 	byTopic, _ := m.look(s)
 	return byTopic[topic]
+}
+
+// tag is what the ETag of a list has behind its revision: leftovers come with time alone.
+func (m *staleMemo) tag(s *registry.Snapshot) string {
+	m.look(s)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.mark
 }
 
 // staleAtOnce is how many parts of topics can be looked at while somebody waits: that
@@ -95,8 +104,12 @@ func (m *staleMemo) look(s *registry.Snapshot) (map[string][]string, map[string]
 	if m.byTopic != nil && (age < staleFresh || same && age < staleKept) {
 		return m.byTopic, m.counts
 	}
-	byTopic, counts := make(map[string][]string), noneStale()
-	for _, x := range s.Stale(now) {
+	byTopic, counts, mark := make(map[string][]string), noneStale(), ""
+	found := s.Stale(now)
+	if len(found) > 0 {
+		mark = "-" + staleDigest(found)
+	}
+	for _, x := range found {
 		r := x.Reason.String()
 		counts[r]++
 		if rs := byTopic[x.Topic]; len(rs) == 0 || rs[len(rs)-1] != r {
@@ -106,6 +119,6 @@ func (m *staleMemo) look(s *registry.Snapshot) (map[string][]string, map[string]
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.topics, m.members, m.at, m.took = s.TopicsRevision(), s.MembersRevision(), now, time.Since(now)
-	m.byTopic, m.counts = byTopic, counts
+	m.byTopic, m.counts, m.mark = byTopic, counts, mark
 	return byTopic, counts
 }

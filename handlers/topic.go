@@ -144,12 +144,13 @@ func (c *call) topicPage(names []string, sort string, pg page, from cursor) (par
 }
 
 func (c *call) topicList(part []string, total int, next string) reply {
-	v := c.view()
+	v, leftovers := c.view(), c.h.stale.tag(c.snap)
 	out := api.TopicList{Revision: v.At(), Total: total, Items: make([]api.TopicSummary, 0, len(part)), Next: next}
 	for _, n := range part {
 		out.Items = append(out.Items, v.TopicSummary(v.Snapshot.Topic(n), c.h.stale.reasons(c.snap, n)))
 	}
 	rep := c.listReply(out, next, max(c.snap.TopicsRevision(), c.snap.MembersRevision()), seqOf(out.Items))
+	rep.etag += leftovers
 	rep.keys = []hubKey{waitFor(keyTopics, ""), waitFor(keyMembers, "")}
 	rep.text = func() []byte {
 		tb := newTable("TOPIC", "TYPE", "MESSAGE", "CLUSTERS", "BROKERS", "READ", "WRITE", "PERM", "ORDER", "STALE", "UPDATED")
@@ -189,6 +190,9 @@ func (h *Handler) getTopic(c *call) (reply, error) {
 	v := c.view()
 	out := v.Topic(t, h.stale.reasons(c.snap, topic))
 	rep := reply{body: out, etag: c.revision(max(t.Revision, c.snap.RouteOf(t).Revision)), keys: []hubKey{waitFor(keyTopic, topic)}}
+	for _, r := range out.Stale {
+		rep.etag += "-" + r // comes with time alone
+	}
 	for _, p := range out.Brokers {
 		rep.keys = append(rep.keys, waitFor(keyBroker, p.BrokerName))
 	}

@@ -410,3 +410,27 @@ func TestNamesInPaths(t *testing.T) {
 		}
 	}
 }
+
+// What the answer shows of leftovers comes with time alone, which its ETag has to tell.
+func TestTagOfTopicsTellsOfLeftovers(t *testing.T) {
+	now := time.Now().Add(-time.Hour)
+	e := newEnv(t, func(d *Deps) { d.Registry = registry.New(registry.Options{Now: func() time.Time { return now }}) })
+	e.register(registry.MemberInfo{Cluster: "C", Name: "b", Addr: "h:1", Timeout: time.Hour}, "Kept", "Left")
+	now = time.Now()
+	e.register(registry.MemberInfo{Cluster: "C", Name: "b", Addr: "h:1", Timeout: time.Hour, Version: registry.DataVersion{Counter: 2}}, "Kept")
+	for _, path := range []string{"/api/v1/topics", "/api/v1/topics?stale=true", "/api/v1/topics/Left"} {
+		e.h.stale.set(e.reg.Snapshot(), map[string][]string{}, "")
+		tag := e.get(path).ok(t, 200).Header.Get("Etag")
+		e.get(path, "If-None-Match", tag).ok(t, 304)
+		e.h.stale.set(e.reg.Snapshot(), map[string][]string{"Left": {"not-in-last-registration"}}, "-some")
+		e.get(path, "If-None-Match", tag).ok(t, 200)
+	}
+}
+
+// set makes the memory hold what only time would.
+func (m *staleMemo) set(s *registry.Snapshot, byTopic map[string][]string, mark string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.mark = mark
+	m.topics, m.members, m.at, m.byTopic = s.TopicsRevision(), s.MembersRevision(), time.Now().Add(time.Hour), byTopic
+}
