@@ -108,6 +108,10 @@ func (h *Handler) listBrokers(c *call) (reply, error) {
 	clusters, zones := c.query.all("cluster"), c.query.all("zone")
 	states := c.query.words("state", "live", "late", "expired", "all")
 	sources := c.query.words("source", "remoting", "rest")
+	if len(states) > 0 && c.query.has(paramWait) {
+		// It would be answered at once, and asked again at once.
+		c.query.bad(paramWait, "not-with-state", "cannot go with state, which changes with the clock alone: leave one of them out", "不能与只随时间变化的 state 同时使用：请去掉其中之一")
+	}
 	if err := c.query.err(); err != nil {
 		return reply{}, err
 	}

@@ -187,6 +187,15 @@ func TestChangeBeforeOtherKeysAreWaitedFor(t *testing.T) {
 	}
 }
 
+// What has no ETag cannot be waited for: an answer at once would be asked for again at once.
+func TestBrokersByStateAreNotWaitedFor(t *testing.T) {
+	e := newEnv(t)
+	p := e.get("/api/v1/brokers?state=late&wait=30s").problem(t, 400, "validation-failed")
+	if len(p.Errors) != 1 || p.Errors[0].Parameter != "wait" {
+		t.Errorf("got %+v", p)
+	}
+}
+
 // Any number may wait without being in the way of others: they are not in flight.
 func TestWaitersAreNotInFlight(t *testing.T) {
 	e := newEnv(t, func(d *Deps) { d.Limits.InFlight, d.Limits.Waiters = 4, 8 })
