@@ -165,10 +165,18 @@ func TestEveryResourceWakes(t *testing.T) {
 // has come to serve the topic. A change of those just before they are waited for counts.
 func TestChangeBeforeOtherKeysAreWaitedFor(t *testing.T) {
 	e := newEnv(t)
+	// The hub wakes everybody when it begins: what wakes second is a change.
+	w := e.h.hub.join([]hubKey{waitFor(keyKV, "n")})
 	for e.reg.Counts().Subscribers == 0 {
-		time.Sleep(time.Millisecond) // the hub wakes everybody when it begins
+		time.Sleep(time.Millisecond)
 	}
-	time.Sleep(10 * time.Millisecond)
+	for i := range 2 {
+		if _, _, err := e.reg.PutKV("n", "k", fmt.Sprint(i), registry.KVCondition{}, registry.Cause{}); err != nil {
+			t.Fatal(err)
+		}
+		<-w.c
+	}
+	e.h.hub.leave(w)
 	looked := 0
 	c := &call{h: e.h, ResponseWriter: httptest.NewRecorder(), snap: e.reg.Snapshot(), r: requestWith("If-None-Match", `"1"`)}
 	c.query.values = map[string][]string{paramWait: {"60s"}}
