@@ -25,7 +25,7 @@ func (c *call) group() (*registry.Group, error) {
 }
 
 func (c *call) noBroker(name string) error {
-	p := refuse("broker-not-found", "No broker %s is registered.", "没有注册 broker %s。", name)
+	p := refuse("broker-not-found", "No broker %s is registered.", "没有注册 Broker %s。", name)
 	names := make([]string, 0, len(c.snap.Groups()))
 	for _, g := range c.snap.Groups() {
 		names = append(names, g.Name)
@@ -47,7 +47,7 @@ func (c *call) member() (*registry.Group, registry.Member, error) {
 	c.subject = g.Name + "/" + strconv.FormatInt(id, 10)
 	i := slices.IndexFunc(g.Members, func(m registry.Member) bool { return m.ID == id })
 	if i < 0 {
-		p := refuse("member-not-found", "Broker %s has no member %d.", "broker %s 没有成员 %d。", g.Name, id)
+		p := refuse("member-not-found", "Broker %s has no member %d.", "Broker %s 没有成员 %d。", g.Name, id)
 		p.remoting = remotingNotFound
 		return nil, registry.Member{}, p
 	}

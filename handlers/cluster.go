@@ -80,7 +80,7 @@ func (h *Handler) getCluster(c *call) (reply, error) {
 }
 
 func (c *call) noCluster(name string) error {
-	p := refuse("cluster-not-found", "No registered broker names cluster %s.", "没有已注册的 broker 属于集群 %s。", name)
+	p := refuse("cluster-not-found", "No registered broker names cluster %s.", "没有已注册的 Broker 属于集群 %s。", name)
 	p.suggestions, p.remoting = nearest(name, c.snap.ClusterNames()), remotingNotFound
 	return p
 }

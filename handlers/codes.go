@@ -33,7 +33,7 @@ var catalogue = map[string]code{
 		http.StatusBadRequest,
 		text{"The path is not well formed", "路径格式不正确"},
 		text{"A part of the path is empty, is . or .., holds a slash or a control character, is not UTF-8, or is not a number where one is needed.", "路径中的某一段为空、为 . 或 ..、含有斜杠或控制字符、不是 UTF-8，或在需要数字处不是数字。"},
-		text{"Escape the part: % as %25, / as %2F where it is allowed. Topics can also be asked for as ?topic=.", "对该段进行转义：% 写成 %25，允许时 / 写成 %2F。主题也可用 ?topic= 查询。"},
+		text{"Escape the part: % as %25, / as %2F where it is allowed. Topics can also be asked for as ?topic=.", "对该段进行转义：% 写成 %25，允许时 / 写成 %2F。Topic 也可用 ?topic= 查询。"},
 	},
 	"unknown-parameter": {
 		http.StatusBadRequest,
@@ -56,14 +56,14 @@ var catalogue = map[string]code{
 	"forbidden": {
 		http.StatusForbidden,
 		text{"The role is too small", "角色权限不足"},
-		text{"The principal is known but may not do this: its role is too small, or the broker name fits none of its patterns.", "身份有效，但无权执行：角色不足，或 broker 名称不符合其模式。"},
+		text{"The principal is known but may not do this: its role is too small, or the broker name fits none of its patterns.", "身份有效，但无权执行：角色不足，或 Broker 名称不符合其模式。"},
 		text{"GET /api/v1/whoami tells what the server takes you for. Ask for a larger role, or use another name.", "GET /api/v1/whoami 显示当前身份。请申请更高角色或使用其他名称。"},
 	},
 	"listing-disabled": {
 		http.StatusForbidden,
-		text{"Lists of topics are switched off", "主题列表已关闭"},
-		text{"enableTopicList or enableAllTopicList is false, which hides lists of topics from callers without a credential.", "enableTopicList 或 enableAllTopicList 为 false，未认证的调用者不能列出主题。"},
-		text{"Sign in, ask for single topics, or switch the setting on.", "请认证、查询单个主题，或打开该设置。"},
+		text{"Lists of topics are switched off", "Topic 列表已关闭"},
+		text{"enableTopicList or enableAllTopicList is false, which hides lists of topics from callers without a credential.", "enableTopicList 或 enableAllTopicList 为 false，未认证的调用者不能列出 Topic。"},
+		text{"Sign in, ask for single topics, or switch the setting on.", "请认证、查询单个 Topic，或打开该设置。"},
 	},
 	"cross-origin-blocked": {
 		http.StatusForbidden,
@@ -85,26 +85,26 @@ var catalogue = map[string]code{
 	},
 	"topic-not-found": {
 		http.StatusNotFound,
-		text{"Topic has no route", "主题没有路由"},
-		text{"No live broker has registered the topic: it never existed here, its brokers are gone, it was removed, or the server has just started.", "没有存活的 broker 注册该主题：从未存在、broker 已离开、已被删除，或服务刚启动。"},
-		text{"Check the spelling, and whether its brokers are in GET /api/v1/brokers. GET /api/v1/events?topic= tells what happened to it.", "检查拼写以及 GET /api/v1/brokers 中是否有其 broker。GET /api/v1/events?topic= 显示历史。"},
+		text{"Topic has no route", "Topic 没有路由"},
+		text{"No live broker has registered the topic: it never existed here, its brokers are gone, it was removed, or the server has just started.", "没有存活的 Broker 注册该 Topic：从未存在、Broker 已离开、已被删除，或服务刚启动。"},
+		text{"Check the spelling, and whether its brokers are in GET /api/v1/brokers. GET /api/v1/events?topic= tells what happened to it.", "检查拼写以及 GET /api/v1/brokers 中是否有其 Broker。GET /api/v1/events?topic= 显示历史。"},
 	},
 	"broker-not-found": {
 		http.StatusNotFound,
-		text{"There is no such broker", "没有该 broker"},
-		text{"No member of that broker name is registered.", "该 broker 名称没有已注册的成员。"},
-		text{"GET /api/v1/brokers lists them; GET /api/v1/brokers?state=all also those that left in the last ten minutes.", "GET /api/v1/brokers 列出所有 broker；?state=all 还包括最近十分钟离开的。"},
+		text{"There is no such broker", "没有该 Broker"},
+		text{"No member of that broker name is registered.", "该 Broker 名称没有已注册的成员。"},
+		text{"GET /api/v1/brokers lists them; GET /api/v1/brokers?state=all also those that left in the last ten minutes.", "GET /api/v1/brokers 列出所有 Broker；?state=all 还包括最近十分钟离开的。"},
 	},
 	"member-not-found": {
 		http.StatusNotFound,
 		text{"There is no such member", "没有该成员"},
-		text{"The id is not registered under that broker name: it never was, its time was over, or the server has restarted.", "该 broker 名称下没有此 id：从未注册、已过期，或服务已重启。"},
+		text{"The id is not registered under that broker name: it never was, its time was over, or the server has restarted.", "该 Broker 名称下没有此 id：从未注册、已过期，或服务已重启。"},
 		text{"Register it again with PUT, then go on with heartbeats.", "请用 PUT 重新注册，然后继续心跳。"},
 	},
 	"cluster-not-found": {
 		http.StatusNotFound,
 		text{"There is no such cluster", "没有该集群"},
-		text{"No registered broker names that cluster.", "没有已注册的 broker 属于该集群。"},
+		text{"No registered broker names that cluster.", "没有已注册的 Broker 属于该集群。"},
 		text{"GET /api/v1/clusters lists those that exist.", "GET /api/v1/clusters 列出现有集群。"},
 	},
 	"kv-not-found": {
@@ -175,9 +175,9 @@ var catalogue = map[string]code{
 	},
 	"member-held-by-remoting": {
 		http.StatusConflict,
-		text{"The place is held by a broker on the remoting port", "该位置由 remoting 端口上的 broker 持有"},
-		text{"A live broker registered that id or that address itself.", "有存活的 broker 自己注册了该 id 或地址。"},
-		text{"Use another id or broker name. An admin may take the place with ?takeover=true, or remove the member with ?force=true.", "请换用其他 id 或 broker 名称。管理员可用 ?takeover=true 接管，或用 ?force=true 移除。"},
+		text{"The place is held by a broker on the remoting port", "该位置由 remoting 端口上的 Broker 持有"},
+		text{"A live broker registered that id or that address itself.", "有存活的 Broker 自己注册了该 id 或地址。"},
+		text{"Use another id or broker name. An admin may take the place with ?takeover=true, or remove the member with ?force=true.", "请换用其他 id 或 Broker 名称。管理员可用 ?takeover=true 接管，或用 ?force=true 移除。"},
 	},
 	"member-held-by-other": {
 		http.StatusConflict,
@@ -188,7 +188,7 @@ var catalogue = map[string]code{
 	"member-taken-over": {
 		http.StatusConflict,
 		text{"The place was taken over", "该位置已被接管"},
-		text{"A broker on the remoting port has registered in that place since.", "remoting 端口上的 broker 之后在该位置注册。"},
+		text{"A broker on the remoting port has registered in that place since.", "remoting 端口上的 Broker 之后在该位置注册。"},
 		text{"Stop sending heartbeats and tell somebody: two processes have one name.", "停止心跳并告警：两个进程使用了同一名称。"},
 	},
 	"stale-state-version": {
@@ -199,15 +199,15 @@ var catalogue = map[string]code{
 	},
 	"broker-in-other-cluster": {
 		http.StatusConflict,
-		text{"The broker name belongs to another cluster", "该 broker 名称属于另一个集群"},
-		text{"A broker name stands in one cluster at a time.", "一个 broker 名称同一时间只能属于一个集群。"},
+		text{"The broker name belongs to another cluster", "该 Broker 名称属于另一个集群"},
+		text{"A broker name stands in one cluster at a time.", "一个 Broker 名称同一时间只能属于一个集群。"},
 		text{"Use another broker name, or remove the members in the other cluster first.", "请换用其他名称，或先移除另一集群中的成员。"},
 	},
 	"address-in-use": {
 		http.StatusConflict,
-		text{"The address belongs to another broker", "该地址属于另一个 broker"},
-		text{"The address is registered in the cluster under another broker name.", "该地址已在集群中以另一 broker 名称注册。"},
-		text{"Use another address, or remove the other broker first.", "请换用其他地址，或先移除另一个 broker。"},
+		text{"The address belongs to another broker", "该地址属于另一个 Broker"},
+		text{"The address is registered in the cluster under another broker name.", "该地址已在集群中以另一 Broker 名称注册。"},
+		text{"Use another address, or remove the other broker first.", "请换用其他地址，或先移除另一个 Broker。"},
 	},
 	"conflict": {
 		http.StatusConflict,

@@ -68,7 +68,7 @@ func (c *call) explanation(t *registry.Topic, zone string) api.Explanation {
 	if e, ok := c.snap.KV(registry.OrderNamespace, t.Name); ok {
 		out.OrderConf = api.OrderExplanation{Set: true, Value: e.Value, Carried: rules.OrderMessageEnable}
 		if !rules.OrderMessageEnable {
-			out.Notes = append(out.Notes, c.warn("order-conf-not-carried", "The topic has an order configuration, but orderMessageEnable is off.", "该主题有顺序配置，但 orderMessageEnable 已关闭。"))
+			out.Notes = append(out.Notes, c.warn("order-conf-not-carried", "The topic has an order configuration, but orderMessageEnable is off.", "该 Topic 有顺序配置，但 orderMessageEnable 已关闭。"))
 		}
 	}
 	gone := c.gone(v)
@@ -124,13 +124,13 @@ func (c *call) explainBroker(v *convert.View, t *registry.Topic, q registry.Queu
 			note("write-perm-wiped", "Its write permission was taken by %s over %s, until its next changed registration.", "其写权限已由 %s 通过 %s 摘除，直到下一次有变化的注册。", w.Cause.Actor, w.Cause.Face)
 		}
 	} else if !q.Writable() && part.RegisteredPerm&registry.PermWrite == 0 {
-		note("registered-read-only", "The broker registered the topic without write permission.", "broker 注册该主题时没有写权限。")
+		note("registered-read-only", "The broker registered the topic without write permission.", "Broker 注册该 Topic 时没有写权限。")
 	}
 	if slices.ContainsFunc(out.Members, func(m api.Member) bool { return m.State == convert.StateLate }) {
 		note(convert.ProblemLate, "A member has not been heard of for more than half of its time.", "有成员超过一半存活时间未上报。")
 	}
 	if part.Unconfirmed {
-		note("part-unconfirmed", "It is known from before the server's restart; the broker has not said it again yet.", "这是服务器重启前所知的内容；broker 尚未重新确认。")
+		note("part-unconfirmed", "It is known from before the server's restart; the broker has not said it again yet.", "这是服务器重启前所知的内容；Broker 尚未重新确认。")
 	}
 	return out
 }

@@ -301,7 +301,7 @@ func (h *Handler) deleteStale(c *call) (reply, error) {
 		return reply{}, err
 	}
 	if have := c.r.Header["If-Match"]; len(have) > 0 && !matchesBase(have, c.staleTag(found)) {
-		return reply{}, refuse("precondition-failed", "The set of leftovers has changed since it was read.", "残留主题的集合在读取之后已改变。")
+		return reply{}, refuse("precondition-failed", "The set of leftovers has changed since it was read.", "残留 Topic 的集合在读取之后已改变。")
 	}
 	found = slices.DeleteFunc(found, func(x registry.Stale) bool { return x.Reason != registry.NotInLastRegistration })
 	c.subject = itoa(len(found)) + " leftovers"

@@ -108,7 +108,7 @@ func (c *call) mayKeep(name string) error {
 	if c.who.MayRegister(name) {
 		return nil
 	}
-	return refuse("forbidden", "%s may keep brokers named %s, not %s.", "%s 只能维护名为 %s 的 broker，不能维护 %s。",
+	return refuse("forbidden", "%s may keep brokers named %s, not %s.", "%s 只能维护名为 %s 的 Broker，不能维护 %s。",
 		c.who.Name, strings.Join(c.who.Brokers, ", "), name)
 }
 
@@ -194,7 +194,7 @@ func (c *call) warnings(addr string, topics map[string]api.TopicConfig) []api.No
 	v := c.view()
 	for _, t := range sortedKeys(topics) {
 		if v.TopicType(t) == convert.TypeSystem && len(out) < maxErrors {
-			out = append(out, c.warn("topic-name-reserved", "%s is a name that brokers use for themselves.", "%s 是 broker 内部使用的名称。", t))
+			out = append(out, c.warn("topic-name-reserved", "%s is a name that brokers use for themselves.", "%s 是 Broker 内部使用的名称。", t))
 		}
 	}
 	return out
@@ -203,7 +203,7 @@ func (c *call) warnings(addr string, topics map[string]api.TopicConfig) []api.No
 // statement makes the registry's form of a table of topics.
 func (c *call) statement(m *registry.MemberInfo, table map[string]api.TopicConfig) (*registry.Statement, error) {
 	if len(table) > c.h.limits.Topics {
-		return nil, refuse("body-too-large", "A registration may have %d topics, not %d.", "一次注册最多 %d 个主题，而不是 %d 个。", c.h.limits.Topics, len(table))
+		return nil, refuse("body-too-large", "A registration may have %d topics, not %d.", "一次注册最多 %d 个 Topic，而不是 %d 个。", c.h.limits.Topics, len(table))
 	}
 	bad := &problem{code: "validation-failed"}
 	st := c.snap.NewStatement(m.Cluster, m.Addr)
@@ -253,7 +253,7 @@ func (c *call) registered(res registry.Registered, warnings []api.Note) reply {
 	}
 	c.snap = c.h.deps.Registry.Snapshot()
 	if res.TopicsIgnored {
-		warnings = append(warnings, c.warn("slave-topics-ignored", "Topics of a slave do not count: those of its master do.", "从节点的主题不生效，以主节点为准。"))
+		warnings = append(warnings, c.warn("slave-topics-ignored", "Topics of a slave do not count: those of its master do.", "从节点的 Topic 不生效，以主节点为准。"))
 	}
 	out := api.Registered{
 		Member: c.registeredMember(res.Live), Warnings: warnings,

@@ -65,7 +65,7 @@ func TestRegistrationWarns(t *testing.T) {
 		t.Errorf("got %v", r.Warnings)
 	}
 	e.admin("PUT", "/api/v1/brokers/b/members/1", `{"clusterName":"C","brokerAddr":"10.0.0.2:1","topicConfigTable":{"T":{"readQueueNums":1,"writeQueueNums":1}}}`, "Accept-Language", "zh").ok(t, 201).into(t, &r)
-	if len(r.Warnings) != 1 || r.Warnings[0].Code != "slave-topics-ignored" || r.Warnings[0].Detail != "从节点的主题不生效，以主节点为准。" || r.MasterAddr != "127.0.0.1:10911" {
+	if len(r.Warnings) != 1 || r.Warnings[0].Code != "slave-topics-ignored" || r.Warnings[0].Detail != "从节点的 Topic 不生效，以主节点为准。" || r.MasterAddr != "127.0.0.1:10911" {
 		t.Errorf("a slave: %+v", r)
 	}
 }

@@ -169,8 +169,8 @@ func (c *call) amendedTopics(broker string, patch map[string]*api.TopicConfigPat
 	for _, name := range sortedKeys(patch) {
 		if t, ok := out[name]; ok && (t.ReadQueueNums == nil || t.WriteQueueNums == nil) {
 			return nil, &problem{
-				code: "validation-failed", detail: say("%s is new and needs readQueueNums and writeQueueNums.", "%s 是新主题，需要 readQueueNums 和 writeQueueNums。", name),
-				errors: []fieldError{{pointer: pointerTo("topicConfigTable", name), code: "required", detail: text{"is new and needs readQueueNums and writeQueueNums", "是新主题，需要 readQueueNums 和 writeQueueNums"}}},
+				code: "validation-failed", detail: say("%s is new and needs readQueueNums and writeQueueNums.", "%s 是新 Topic，需要 readQueueNums 和 writeQueueNums。", name),
+				errors: []fieldError{{pointer: pointerTo("topicConfigTable", name), code: "required", detail: text{"is new and needs readQueueNums and writeQueueNums", "是新 Topic，需要 readQueueNums 和 writeQueueNums"}}},
 			}
 		}
 	}

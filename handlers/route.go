@@ -110,7 +110,7 @@ func (c *call) routeTable(t *registry.Topic, rt *registry.Route) []byte {
 
 // noTopic is the answer for a topic that nobody serves.
 func (c *call) noTopic(topic string) error {
-	p := refuse("topic-not-found", "No broker has registered topic %s.", "没有 broker 注册主题 %s。", topic)
+	p := refuse("topic-not-found", "No broker has registered topic %s.", "没有 Broker 注册 Topic %s。", topic)
 	p.remoting = remotingTopicNotExist
 	if c.mayList() != nil {
 		return p // what may not be listed is not proposed either
@@ -150,7 +150,7 @@ func (h *Handler) listRoutes(c *call) (reply, error) {
 		}
 	}
 	if len(asked) > maxBatchTopics {
-		return reply{}, refuse("validation-failed", "At most %d topics can be asked for at once.", "一次最多查询 %d 个主题。", maxBatchTopics)
+		return reply{}, refuse("validation-failed", "At most %d topics can be asked for at once.", "一次最多查询 %d 个 Topic。", maxBatchTopics)
 	}
 	names, missing := c.snap.TopicNames(), []string{}
 	if len(asked) > 0 {

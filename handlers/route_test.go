@@ -62,7 +62,7 @@ func TestRouteOfUnknownTopic(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 	zh := e.get("/api/v1/topics/OrderCreatd/route", "Accept-Language", "zh-CN,zh;q=0.9,en;q=0.8").problem(t, 404, "topic-not-found")
-	if zh.Title != "主题没有路由" || !strings.Contains(zh.Detail, "是否想查 OrderCreated") {
+	if zh.Title != "Topic 没有路由" || !strings.Contains(zh.Detail, "是否想查 OrderCreated") {
 		t.Errorf("in Chinese: %+v", zh)
 	}
 	text := e.get("/api/v1/topics/OrderCreatd/route", "Accept", "text/plain")

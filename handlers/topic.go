@@ -80,7 +80,7 @@ func (c *call) mayList() error {
 	if c.who.Name != auth.AnonymousName || rules.EnableAllTopicList && rules.EnableTopicList {
 		return nil
 	}
-	p := refuse("listing-disabled", "Lists of topics are for callers with a credential here.", "此处的主题列表仅供已认证的调用者。")
+	p := refuse("listing-disabled", "Lists of topics are for callers with a credential here.", "此处的 Topic 列表仅供已认证的调用者。")
 	p.remoting = remotingError
 	return p
 }

@@ -40,7 +40,7 @@ func (h *Handler) putTopicPart(c *call) (reply, error) {
 	if q.ReadQueues == 0 && q.WriteQueues == 0 {
 		return reply{}, &problem{
 			code: "validation-failed", errors: []fieldError{noQueues()},
-			detail: text{"The topic must have a queue to read or to write.", "主题的读队列和写队列不能都为 0。"},
+			detail: text{"The topic must have a queue to read or to write.", "Topic 的读队列和写队列不能都为 0。"},
 		}
 	}
 	created := c.snap.Topic(topic) == nil
@@ -59,7 +59,7 @@ func (c *call) newTopic() (string, error) {
 	c.subject = topic
 	if !isTopic(topic) {
 		return "", invalidPart("topic", "must be of letters, digits and % | _ -, at most 127 long, retry and dead-letter topics 255",
-			"只能由字母、数字和 % | _ - 组成，最长 127（重试和死信主题 255）")
+			"只能由字母、数字和 % | _ - 组成，最长 127（重试和死信 Topic 255）")
 	}
 	return topic, nil
 }
@@ -131,7 +131,7 @@ func (h *Handler) deleteTopicPart(c *call) (reply, error) {
 		out = h.deps.Registry.DeleteTopicOf(topic, g.Name, c.cause(c.op.action))
 	}
 	if len(out.From) == 0 {
-		return reply{}, refuse("topic-not-found", "Broker %s does not serve topic %s.", "broker %s 不提供主题 %s。", g.Name, topic)
+		return reply{}, refuse("topic-not-found", "Broker %s does not serve topic %s.", "Broker %s 不提供 Topic %s。", g.Name, topic)
 	}
 	return c.topicDeleted(topic, out, api.PeerResults{}), nil
 }
@@ -153,7 +153,7 @@ func (c *call) topicDeleted(topic string, d registry.Deleted, there api.PeerResu
 		Topic: topic, RemovedFrom: d.From, MayReturnFrom: []api.MayReturn{}, Lasts: api.UntilNextChangedRegistration,
 		DryRun: c.dry, Revision: c.revision(d.Revision), PeerResults: there,
 	}
-	why := say("last registration still names it", "最近一次注册仍包含该主题").in(language(c.r))
+	why := say("last registration still names it", "最近一次注册仍包含该 Topic").in(language(c.r))
 	for _, b := range d.MayReturn {
 		out.MayReturnFrom = append(out.MayReturnFrom, api.MayReturn{BrokerName: b, Why: "still-registered", Detail: why})
 	}

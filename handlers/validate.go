@@ -179,7 +179,7 @@ func ruleText(e validator.FieldError) (code string, detail text) {
 		return "not-a-name", say("must be printable, without blanks and / ? #, not %s", "必须可打印，且不含空白和 / ? #，而不是 %s", shortly(e.Value()))
 	case "topic":
 		return "not-a-topic", say("must be of letters, digits and %% | _ -, at most %d long, retry and dead-letter topics %d; not %s",
-			"只能由字母、数字和 %% | _ - 组成，最长 %d（重试和死信主题 %d）；而不是 %s", maxTopic, maxGroupTopic, shortly(e.Value()))
+			"只能由字母、数字和 %% | _ - 组成，最长 %d（重试和死信 Topic %d）；而不是 %s", maxTopic, maxGroupTopic, shortly(e.Value()))
 	}
 	return "not-printable", say("must not hold control characters, as %s does", "不能含有控制字符，而 %s 含有", shortly(e.Value()))
 }

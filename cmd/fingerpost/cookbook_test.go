@@ -78,7 +78,7 @@ var recipes = []cooked{
 	{`curl "$N/stale-topics?format=text"`, 0, []string{`^TOPIC +BROKER +REASON`, `Archive +broker-a +read-only-everywhere`}},
 	{`curl "$N/events?actor=token:admin`, 0, []string{`registerMember`, `putKV`}},
 	{`curl "$N/digest?format=text"`, 0, []string{`(?m)^topics +[0-9a-f]{16} +\d+`}},
-	{"curl -H 'Accept-Language: zh-CN'", 0, []string{`主题没有路由`}},
+	{"curl -H 'Accept-Language: zh-CN'", 0, []string{`Topic 没有路由`}},
 	{"curl 'http://127.0.0.1:8876/readyz?verbose'", 0, []string{`(?m)^\[\+\] warmed-up ok`, `(?m)^ok$`}},
 }
 
