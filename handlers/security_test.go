@@ -187,6 +187,10 @@ func TestForeignHostsAreRefused(t *testing.T) {
 			a.problem(t, 403, "host-not-allowed")
 		}
 	}
+	for _, probe := range []string{"/livez", "/readyz", "/healthz"} {
+		e.get(probe, "Host", "10.1.2.3:8876").ok(t, 200)
+		e.get(probe+"?verbose", "Host", "10.1.2.3:8876").problem(t, 403, "host-not-allowed")
+	}
 	open := newEnv(t, func(d *Deps) { d.Site.Loopback = false })
 	open.get("/api/v1/topics", "Host", "anything.example").ok(t, 200)
 }

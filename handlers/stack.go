@@ -149,7 +149,8 @@ func (c *call) land() {
 }
 
 // knownHost refuses requests for a name that is not this server's: a page on the
-// internet could have its own name point here.
+// internet could have its own name point here. Probes may come by any address, as those of
+// Kubernetes do by the pod's, and tell such a page nothing.
 func (h *Handler) knownHost(next http.Handler) http.Handler {
 	allowed := append(slices.Clone(h.deps.Site.AllowedHosts), "localhost", "127.0.0.1", "::1")
 	if u, err := url.Parse(h.deps.Site.ExternalURL); err == nil && u.Hostname() != "" {
@@ -159,6 +160,10 @@ func (h *Handler) knownHost(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h.isProbe(r.URL.Path) && r.URL.RawQuery == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
 		if host := hostname(r.Host); !slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, host) }) {
 			w.(*call).fail(refuse("host-not-allowed", "This server does not answer to the name %s.", "本服务不接受名称 %s。", strconv.Quote(host)))
 			return
