@@ -334,8 +334,8 @@ func TestClientOnPeersToo(t *testing.T) {
 func TestPeerThatNeverAnswered(t *testing.T) {
 	e := newEnv(t, withPeer(t, &peer{down: true}))
 	for _, r := range []*answer{
+		e.admin("POST", "/api/v1/peers/peer:9876/check?format=text", ""), // before the others, which do not wait
 		e.get("/api/v1/peers?format=text"),
-		e.admin("POST", "/api/v1/peers/peer:9876/check?format=text", ""),
 		e.get("/api/v1/peers/peer:9876/diff?format=text"),
 	} {
 		if s := string(r.ok(t, 200).body); !strings.Contains(s, "peer:9876") || !strings.Contains(s, "unreachable") {
