@@ -144,7 +144,8 @@ func TestDrainUndoneAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			synctest.Wait()
-			if now := c.seen(); now.shut || now.away || now.quiet != 1 || d.State().State != api.DrainServing {
+			// The client may have gone before; the port is open whatever came first.
+			if now := c.seen(); now.shut || now.away || d.State().State != api.DrainServing {
 				t.Fatalf("%+v, %s", now, d.State().State)
 			}
 		}
