@@ -7,7 +7,7 @@ import { Broker } from './lib/broker.mjs';
 import { prefixProxy } from './lib/proxy.mjs';
 import { demo } from './lib/demo.mjs';
 import { Server } from './lib/server.mjs';
-import { until } from './lib/wait.mjs';
+import { until, within } from './lib/wait.mjs';
 
 const equal = (browser, server) => until('page and registry to be equal', async () => {
   assert.deepEqual(await browser.dump(), await server.dump());
@@ -110,6 +110,13 @@ test('changes, a cut, a restart', async (t) => {
   await browser.quiet('the end', /WebSocket connection|ERR_CONNECTION|Failed to load resource/);
 });
 
+/** A promise and what resolves it. */
+function later() {
+  let resolve;
+  const promise = new Promise((r) => { resolve = r; });
+  return { promise, resolve };
+}
+
 // What the first view does not need comes later; a person may be faster.
 test('before everything is loaded', async (t) => {
   const server = await Server.start();
@@ -119,29 +126,29 @@ test('before everything is loaded', async (t) => {
   const browser = await Browser.open();
   t.after(() => browser.close());
   const { page } = browser;
-  let release;
-  let asked;
+  // Shows the first view while the rest is held back until it is released.
   const hold = async () => {
     await page.unroute('**/rest.js');
     await page.goto('about:blank');
-    const held = new Promise((resolve) => { release = resolve; });
-    const wanted = new Promise((resolve) => { asked = resolve; });
+    const { promise: held, resolve: release } = later();
+    const { promise: asked, resolve: ask } = later();
     await page.route('**/rest.js', async (r) => {
-      asked();
+      ask();
       await held;
       await r.continue();
     });
     await browser.show(server, '#/');
-    return wanted;
+    return { asked, release };
   };
 
   await t.test('a view that comes after it was drawn as loading, before that is on the screen', async () => {
-    await hold(); // it is fetched ahead
+    const { asked, release } = await hold();
+    await within(60_000, 'the rest to be fetched ahead', asked);
     await page.evaluate(() => {
       // The screen is slow: what waits for a frame waits for a second.
-      const later = globalThis.setTimeout;
+      const real = globalThis.setTimeout;
       globalThis.requestAnimationFrame = () => 0;
-      globalThis.setTimeout = (f, millis = 0, ...rest) => later(f, millis + 1000, ...rest);
+      globalThis.setTimeout = (f, millis = 0, ...rest) => real(f, millis + 1000, ...rest);
       location.hash = '#/topics';
     });
     await page.locator('main .skeleton').waitFor();
@@ -150,8 +157,7 @@ test('before everything is loaded', async (t) => {
   });
 
   await t.test('the search box takes every letter', async () => {
-    hold();
-    await page.locator('.answer').waitFor();
+    const { release } = await hold();
     await page.keyboard.press('/');
     await page.keyboard.type('broker-p');
     assert.equal(await page.locator('#search').inputValue(), 'broker-p');
@@ -171,6 +177,8 @@ test('before everything is loaded', async (t) => {
     await browser.show(server, '#/');
     await page.locator('#account').click();
     await page.getByText(/cannot be reached/i).waitFor();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('dialog[open]').waitFor();
   });
   await browser.quiet('the end', /rest\.js/);
 });
