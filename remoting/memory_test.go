@@ -50,12 +50,7 @@ func TestSilentConnectionsKeepNothing(t *testing.T) {
 		}
 		got := kept(func() {
 			for _, c := range conns {
-				if err := c.Write(frame); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := nstest.Must(c.Receive()); err != nil {
-					t.Fatal(err)
-				}
+				answered(t, c, frame)
 				runtime.GC() // so that no two of them share a buffer
 				runtime.GC()
 			}
@@ -63,6 +58,17 @@ func TestSilentConnectionsKeepNothing(t *testing.T) {
 		if most := len(conns) * len(frame) / 4; got > most {
 			t.Errorf("after a large %s %d connections keep %d bytes, want less than %d", name, len(conns), got, most)
 		}
+	}
+}
+
+// answered sends a frame and takes its answer.
+func answered(t *testing.T, c *nstest.Client, frame []byte) {
+	t.Helper()
+	if err := c.Write(frame); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nstest.Must(c.Receive()); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -101,12 +107,7 @@ func TestSilentConnectionsKeepNoRegistration(t *testing.T) {
 		}
 		got := kept(func() {
 			for _, c := range conns {
-				if err := c.Write(frame); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := nstest.Must(c.Receive()); err != nil {
-					t.Fatal(err)
-				}
+				answered(t, c, frame)
 				succeed(t, c, wire.UnregisterBroker, r.ext(), nil)
 			}
 		})
